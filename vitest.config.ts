@@ -51,8 +51,8 @@ export default defineConfig({
   plugins: [compiledSchemas(), yamlTexts()],
   test: {
     // Only a test that hangs takes this long, even on a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     // Tests also wait for processes and retries: two cores run three workers in a tenth less time than two.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),

@@ -7,7 +7,7 @@ import { refuse } from './expectations.ts';
 const accessProject = useAccessProjects();
 
 describe('while access control is on', () => {
-  test('groups are planned, applied, compared, reverted and held', { timeout: 120_000 }, async () => {
+  test('groups are planned, applied, compared, reverted and held', async () => {
     const access = await accessProject({ [file('payments-db')]: grouped('payments-db') });
     const { run, rows, grant, repository } = access;
     expect(await run('apply --yes')).toMatchObject({ code: 0 });
@@ -49,7 +49,7 @@ describe('while access control is on', () => {
     expect((await run('plan')).stdout).toContain('1 drift accepted in the manifests');
   });
 
-  test('a new connection is created closed, granted, and then opened', { timeout: 60_000 }, async () => {
+  test('a new connection is created closed, granted, and then opened', async () => {
     const access = await accessProject({ [file('old-db')]: grouped('old-db') });
     const { run, rows, repository, project } = access;
     await run('apply --yes');
@@ -70,7 +70,7 @@ describe('while access control is on', () => {
     expect([deleted.code, rows()]).toEqual([0, {}]);
   });
 
-  test('null is an error before anything is written', { timeout: 60_000 }, async () => {
+  test('null is an error before anything is written', async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db') });
     const { run, repository } = access;
     await run('apply --yes');
@@ -88,7 +88,7 @@ describe('switching access control on', () => {
   const base = { [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db'), [file('c-db')]: grouped('c-db') };
   const allow = '--allow plan/access-control-on=reviewed';
 
-  test('is refused, and lists every connection that only admins see then', { timeout: 60_000 }, async () => {
+  test('is refused, and lists every connection that only admins see then', async () => {
     const access = await accessProject(base);
     const { run, rows, repository, project } = access;
     await run('apply --yes');
@@ -122,7 +122,7 @@ describe('switching access control on', () => {
     expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('switched on') });
   });
 
-  test('null beside groups is an error, and null alone changes nothing', { timeout: 60_000 }, async () => {
+  test('null beside groups is an error, and null alone changes nothing', async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db', null), [file('b-db')]: grouped('b-db', null) });
     expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
     expect((await access.run('plan')).stdout).toContain('No changes.');
@@ -133,7 +133,7 @@ describe('switching access control on', () => {
   });
 });
 
-test('groups are unknown and cannot be written while their list cannot be read', { timeout: 60_000 }, async () => {
+test('groups are unknown and cannot be written while their list cannot be read', async () => {
   const access = await accessProject({ [file('a-db')]: grouped('a-db') });
   const { run, project, repository } = access;
   await switchOn(access);
@@ -148,7 +148,7 @@ test('groups are unknown and cannot be written while their list cannot be read',
   expect(refused.stderr).toContain('hoop/unreadable-rows');
 });
 
-test('rows are read with one list, and without access control no request is made for others', { timeout: 60_000 }, async () => {
+test('rows are read with one list, and without access control no request is made for others', async () => {
   const access = await accessProject({ [file('a-db')]: grouped('a-db') });
   const list = 'GET /api/plugins/access_control';
   const readBy = async (line: string): Promise<readonly string[]> => {

@@ -22,7 +22,7 @@ const asked = { access_type: 'jit', connection_names: ['orders-db'], reviewers_g
 describe('an interrupted apply', () => {
   const allow = '--allow plan/access-control-on=reviewed';
 
-  test('of a creation before or after its row is continued without a question', { timeout: 120_000 }, async () => {
+  test('of a creation before or after its row is continued without a question', async () => {
     for (const when of ['before', 'after'] as const) {
       const access = await accessProject({ [file('a-db')]: grouped('a-db') });
       const { run, rows, repository, project } = access;
@@ -43,7 +43,7 @@ describe('an interrupted apply', () => {
     }
   });
 
-  test('of a replacement before its row gives the successor the groups that only the gateway had', { timeout: 60_000 }, async () => {
+  test('of a replacement before its row gives the successor the groups that only the gateway had', async () => {
     const access = await accessProject({ [file('a-db')]: connection('a-db', open) });
     const { run, rows, grant, repository, project } = access;
     await run('apply --yes');
@@ -59,7 +59,7 @@ describe('an interrupted apply', () => {
     expect([(await run('plan')).stdout, rows()]).toEqual([expect.stringContaining('No changes.'), { 'b-db': ['sre'] }]);
   });
 
-  test('that has switched access control on is continued, and is no change outside Ostiary', { timeout: 120_000 }, async () => {
+  test('that has switched access control on is continued, and is no change outside Ostiary', async () => {
     for (const when of ['before', 'after'] as const) {
       const access = await accessProject({ [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db') });
       const { run, rows, repository, project } = access;
@@ -88,7 +88,6 @@ describe('an interrupted apply', () => {
 
   test.each(['a-db', 'b-db'])(
     'whose switch for %s had no answer, before the gateway was gone, is reverted, and is no change outside Ostiary',
-    { timeout: 60_000 },
     async (name) => {
       const plain = { [file('a-db')]: connection('a-db', open) };
       const access = await accessProject(plain);
@@ -104,7 +103,7 @@ describe('an interrupted apply', () => {
     },
   );
 
-  test('that the gateway refuses to switch on writes nothing else', { timeout: 60_000 }, async () => {
+  test('that the gateway refuses to switch on writes nothing else', async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db') });
     const { run, repository, project } = access;
     await run('apply --yes');

@@ -6,8 +6,6 @@ import { applyAndExpectInSync, expectRefused, planSummary, writes } from './expe
 
 const repositories = useHoopRepositories();
 
-const timeout = 60_000;
-
 /** Returns the manifest of an access-request rule that asks for two approvals of native access. */
 function ruleManifest(name: string, spec: object = {}, metadata: object = {}): string {
   const usual = { access_type: 'jit', connection_names: ['orders-db'], reviewers_groups: ['dba', 'security'], min_approvals: 2 };
@@ -36,7 +34,7 @@ async function applied(spec: object = {}): Promise<HoopProject> {
   return project;
 }
 
-test('a rule is created, changed, and renamed in place', { timeout }, async () => {
+test('a rule is created, changed, and renamed in place', async () => {
   const project = await applied();
   const [created] = await rulesOf(project);
   expect(created).toMatchObject({ name: 'prod', connection_names: ['orders-db'], min_approvals: 2 });
@@ -52,24 +50,20 @@ test('a rule is created, changed, and renamed in place', { timeout }, async () =
   expect(await rulesOf(project)).toMatchObject([{ id: created?.['id'], name: 'production' }]);
 });
 
-test(
-  'a number of approvals counts for credentials of native clients, although all groups must approve a session',
-  { timeout },
-  async () => {
-    const all = { min_approvals: null, all_groups_must_approve: true };
-    const project = await applied(all);
-    const [rule] = await rulesOf(project);
-    const path = '/access-requests/rules/prod';
-    expect((await project.send('PUT', path, { ...rule, min_approvals: 1 })).status).toBe(200);
-    const stricter = 'strengthens: 1 connection needs approval by 2 of 2 groups (was 1 of 2)';
-    expect(await planSummary(project)).toEqual({ headlines: [stricter], refusals: [] });
-    expect((await project.ostiary(['can', 'dev', 'connect', 'orders-db', '--live'])).stdout).toMatch(/1 of dba, security/);
-    // A rule about commands alone decides no credentials.
-    const commands = { access_type: 'command', min_approvals: 1 };
-    project.write({ 'access/rule.yaml': ruleManifest('prod', { ...all, ...commands }) });
-    await expectRefused(project, 'hoop/approval');
-  },
-);
+test('a number of approvals counts for credentials of native clients, although all groups must approve a session', async () => {
+  const all = { min_approvals: null, all_groups_must_approve: true };
+  const project = await applied(all);
+  const [rule] = await rulesOf(project);
+  const path = '/access-requests/rules/prod';
+  expect((await project.send('PUT', path, { ...rule, min_approvals: 1 })).status).toBe(200);
+  const stricter = 'strengthens: 1 connection needs approval by 2 of 2 groups (was 1 of 2)';
+  expect(await planSummary(project)).toEqual({ headlines: [stricter], refusals: [] });
+  expect((await project.ostiary(['can', 'dev', 'connect', 'orders-db', '--live'])).stdout).toMatch(/1 of dba, security/);
+  // A rule about commands alone decides no credentials.
+  const commands = { access_type: 'command', min_approvals: 1 };
+  project.write({ 'access/rule.yaml': ruleManifest('prod', { ...all, ...commands }) });
+  await expectRefused(project, 'hoop/approval');
+});
 
 const moved = { 'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }), 'access/two.yaml': ruleManifest('twin') };
 
@@ -100,7 +94,7 @@ test.each([
     { 'access/two.yaml': ruleManifest('twin', { approval_required_groups: ['dba'], skip_review_groups: ['sre'] }) },
     'manifest/approval-contradiction',
   ],
-])('%s is refused before anything is written', { timeout }, async (_, files, code) => {
+])('%s is refused before anything is written', async (_, files, code) => {
   const project = await applied();
   project.write(files);
   await expectRefused(project, code);
@@ -108,7 +102,7 @@ test.each([
 
 const two = { 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db'), 'access/rule.yaml': ruleManifest('prod') };
 
-test('stricter drift that the gateway does not accept beside a change of the manifest is not held', { timeout }, async () => {
+test('stricter drift that the gateway does not accept beside a change of the manifest is not held', async () => {
   const usual = { access_type: 'command', reviewers_groups: ['dba'], min_approvals: 1 };
   const { project, run, commit } = await repositories.apply(await hoopProject(), {
     // Those who skip the review of the rule meet the reviewers of the connection.
@@ -126,22 +120,18 @@ test('stricter drift that the gateway does not accept beside a change of the man
   expect((await run('plan')).stdout).toContain('No changes.');
 });
 
-test(
-  'groups that a manifest ignores and the gateway does not accept beside its own are an error before the first write',
-  { timeout },
-  async () => {
-    const project = await applied({ skip_review_groups: ['audit'] });
-    const change = { approval_required_groups: ['sre'] };
-    project.write({ 'access/rule.yaml': ruleManifest('prod', change, { ignore: ['/skip_review_groups'] }) });
-    await expectRefused(project, 'manifest/approval-contradiction');
-  },
-);
+test('groups that a manifest ignores and the gateway does not accept beside its own are an error before the first write', async () => {
+  const project = await applied({ skip_review_groups: ['audit'] });
+  const change = { approval_required_groups: ['sre'] };
+  project.write({ 'access/rule.yaml': ruleManifest('prod', change, { ignore: ['/skip_review_groups'] }) });
+  await expectRefused(project, 'manifest/approval-contradiction');
+});
 
 test.each([
   [403, 'does not list objects of the kind AccessRequestRule to this token', 'use a key with the role admin, or auditor'],
   [404, 'GET URL/access-requests/rules: the gateway has no such list (404', 'update a gateway that does not have the kind'],
   [500, 'GET URL/access-requests/rules: the gateway failed (500', 'check the log of the gateway'],
-])('rules that the gateway answers with %i are an error that says why', { timeout }, async (status, message, hint) => {
+])('rules that the gateway answers with %i are an error that says why', async (status, message, hint) => {
   const project = await applied();
   project.model.setFault(({ path }) => (path.includes('/access-requests/') ? { kind: 'answer', when: 'before', status } : undefined));
   const { stderr } = await expectRefused(project, 'plan/unreadable-kind');
@@ -151,37 +141,33 @@ test.each([
   expect(text.includes('role admin')).toBe(status === 403);
 });
 
-test(
-  'a deletion takes the name of the connection from the rule that a manifest declares, and keeps one made by hand',
-  { timeout },
-  async () => {
-    const selected = { connection_names: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } };
-    const { project, run, commit } = await repositories.apply(await hoopProject(), {
-      ...two,
-      'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
-      'access/c.yaml': connection('shop-db', { connection_tags: { env: 'prod' } }),
-      'access/rule.yaml': ruleManifest('prod', selected),
-    });
-    commit({}, ['access/c.yaml']);
-    const pruned = await run('apply --yes --prune');
-    expect([pruned.code, writes(pruned).slice(1), pruned.stderr.includes('keeps naming')]).toEqual([
-      0,
-      ['PUT /api/access-requests/rules/prod', 'DELETE /api/connections/shop-db'],
-      false,
-    ]);
-    expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db'] }]);
-    expect((await run('plan')).stdout).not.toContain('unmanaged');
+test('a deletion takes the name of the connection from the rule that a manifest declares, and keeps one made by hand', async () => {
+  const selected = { connection_names: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } };
+  const { project, run, commit } = await repositories.apply(await hoopProject(), {
+    ...two,
+    'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
+    'access/c.yaml': connection('shop-db', { connection_tags: { env: 'prod' } }),
+    'access/rule.yaml': ruleManifest('prod', selected),
+  });
+  commit({}, ['access/c.yaml']);
+  const pruned = await run('apply --yes --prune');
+  expect([pruned.code, writes(pruned).slice(1), pruned.stderr.includes('keeps naming')]).toEqual([
+    0,
+    ['PUT /api/access-requests/rules/prod', 'DELETE /api/connections/shop-db'],
+    false,
+  ]);
+  expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db'] }]);
+  expect((await run('plan')).stdout).not.toContain('unmanaged');
 
-    await project.send('PUT', '/access-requests/rules/prod', {
-      ...(await rulesOf(project))[0],
-      connection_names: ['orders-db', 'other-db'],
-    });
-    commit({}, ['access/a.yaml', 'access/b.yaml']);
-    const last = await run('apply --yes --prune');
-    expect([last.code, last.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
-      0,
-      expect.stringContaining('remove its manifest, or let it name another connection'),
-    ]);
-    expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db', 'other-db'] }]);
-  },
-);
+  await project.send('PUT', '/access-requests/rules/prod', {
+    ...(await rulesOf(project))[0],
+    connection_names: ['orders-db', 'other-db'],
+  });
+  commit({}, ['access/a.yaml', 'access/b.yaml']);
+  const last = await run('apply --yes --prune');
+  expect([last.code, last.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+    0,
+    expect.stringContaining('remove its manifest, or let it name another connection'),
+  ]);
+  expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db', 'other-db'] }]);
+});

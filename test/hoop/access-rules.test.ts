@@ -11,7 +11,7 @@ test.each([
     'becomes accessible by exec without review, mitigated by access-request rule new-access',
   ],
   ['a rule that asks one group', { approval_required_groups: ['dba'] }, 6, 'becomes accessible without review, mitigated by'],
-])('%s decides whether a new connection is accessible without review', { timeout: 60_000 }, async (_, more, code, headline) => {
+])('%s decides whether a new connection is accessible without review', async (_, more, code, headline) => {
   const project = await hoopProject();
   const rule = {
     name: 'new-access',

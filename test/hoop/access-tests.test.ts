@@ -54,7 +54,7 @@ async function appliedProject(): Promise<AccessProject> {
 
 beforeAll(async () => {
   access = await appliedProject();
-}, 60_000);
+});
 
 afterEach(() => access.commit(files));
 
@@ -132,7 +132,7 @@ describe('access tests', () => {
     ],
   ];
 
-  test.each(changes)('%s: validate, test and plan say where', { timeout: 60_000 }, async (_, change, message, hint) => {
+  test.each(changes)('%s: validate, test and plan say where', async (_, change, message, hint) => {
     const validated = await after(change, 'validate');
     expect(validated).toMatchObject({ code: 3, text: expect.stringContaining(message) });
     expect(validated.text).toMatch(/access\/people\.yaml:[567]:\d+ error manifest\/access-test/);

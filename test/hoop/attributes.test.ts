@@ -7,8 +7,6 @@ import { applyAndExpectInSync, expectRefused, planSummary, refuse, writes } from
 
 const repositories = useHoopRepositories();
 
-const timeout = 60_000;
-
 /** Returns the manifest of an attribute. */
 function attribute(name: string, spec: object = {}, metadata: object = {}): string {
   return JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'Attribute', metadata: { name, ...metadata }, spec });
@@ -51,7 +49,7 @@ async function applied(spec: object = { access_groups: ['dba'] }): Promise<HoopP
   return project;
 }
 
-test('an attribute is created, grants more and less, and is renamed in place with its links', { timeout }, async () => {
+test('an attribute is created, grants more and less, and is renamed in place with its links', async () => {
   const project = await applied();
   expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
 
@@ -72,7 +70,7 @@ test('an attribute is created, grants more and less, and is renamed in place wit
   expect(await attributesOf(project)).toEqual({ cards: { groups: ['sre'], connections: ['orders-db'] } });
 });
 
-test('a rename is refused while manifests have the former name', { timeout }, async () => {
+test('a rename is refused while manifests have the former name', async () => {
   const project = await applied();
   project.write({ 'access/pci.yaml': attribute('cards', { access_groups: ['dba'] }, { renamedFrom: 'pci' }) });
   await expectRefused(project, 'Connection/orders-db has the attribute "pci", which the plan renames to "cards"');
@@ -80,7 +78,7 @@ test('a rename is refused while manifests have the former name', { timeout }, as
 
 const granting = { 'access/a.yaml': tagged, 'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }) };
 
-test('links of an attribute to a connection that leaves attributes to the gateway stay watched', { timeout }, async () => {
+test('links of an attribute to a connection that leaves attributes to the gateway stay watched', async () => {
   const { project, run } = await repositories.apply(await controlled(), { ...granting, 'access/b.yaml': connection('other-db', open) });
   await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
   const drift = await run('drift');
@@ -90,7 +88,7 @@ test('links of an attribute to a connection that leaves attributes to the gatewa
   expect(await run('drift')).toMatchObject({ code: 0 });
 });
 
-test('an attribute is deleted after the last connection let go of it, and never while a manifest names it', { timeout }, async () => {
+test('an attribute is deleted after the last connection let go of it, and never while a manifest names it', async () => {
   const { project, run, change } = await repositories.apply(await controlled(), {
     ...granting,
     'access/rule.yaml': ruleBy('cards', 'pci'),
@@ -109,7 +107,7 @@ test('an attribute is deleted after the last connection let go of it, and never 
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
 });
 
-test('an attribute stays while a rule that it links cannot be deleted', { timeout }, async () => {
+test('an attribute stays while a rule that it links cannot be deleted', async () => {
   const { project, run, commit } = await repositories.apply(await controlled(), {
     'access/a.yaml': connection('orders-db', open),
     'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
@@ -126,7 +124,7 @@ test('an attribute stays while a rule that it links cannot be deleted', { timeou
   expect(await attributesOf(project)).toEqual({});
 });
 
-test('groups of a deleted attribute never keep a connection without the approval that its rule asks for', { timeout }, async () => {
+test('groups of a deleted attribute never keep a connection without the approval that its rule asks for', async () => {
   const { project, run, commit } = await repositories.apply(await controlled(), {
     'access/a.yaml': connection('orders-db', open),
     'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
@@ -148,13 +146,13 @@ test.each([
   ['a name of a protection profile', attribute('hoop_protection_profile-mine'), 'hoop/managed-attribute'],
   ['a name of a rulepack', attribute('rulepack_mine'), 'hoop/managed-attribute'],
   ['its links', attribute('pci', { connection_names: ['orders-db'] }), 'it follows from attributes of connections and rules'],
-])('%s is refused before anything is written', { timeout }, async (_, manifest, text) => {
+])('%s is refused before anything is written', async (_, manifest, text) => {
   const project = await applied();
   project.write({ 'access/two.yaml': manifest, ...(text.startsWith('it ') ? { 'access/pci.yaml': manifest, 'access/two.yaml': '' } : {}) });
   await expectRefused(project, text);
 });
 
-test('a live attribute that no route reaches is one that the gateway cannot change, and neither rename', { timeout }, async () => {
+test('a live attribute that no route reaches is one that the gateway cannot change, and neither rename', async () => {
   const project = await controlled();
   expect((await project.send('POST', '/attributes', { name: 'team/one' })).status).toBe(201);
   for (const manifest of [attribute('team/one', { access_groups: ['dba'] }), attribute('team-one', {}, { renamedFrom: 'team/one' })]) {
@@ -167,7 +165,7 @@ test('a live attribute that no route reaches is one that the gateway cannot chan
   }
 });
 
-test('an orphan that no route reaches is not deleted; it is released', { timeout }, async () => {
+test('an orphan that no route reaches is not deleted; it is released', async () => {
   const gateway = await controlled();
   expect((await gateway.send('POST', '/attributes', { name: 'team/two' })).status).toBe(201);
   const project = await repositories.apply(gateway, {

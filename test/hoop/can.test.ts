@@ -46,7 +46,7 @@ beforeAll(async () => {
     }),
   });
   await access.run('apply --yes --allow plan/access-control-on=test');
-}, 60_000);
+});
 
 describe('can', () => {
   test('answers from the manifests alone, with the line that decides each fact', async () => {

@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
   ['masking on rdp', masking('desk'), 'masking of PERSON', 'strengthens, enforced on native rdp for sessions in the browser alone'],
 ];
 
-test('plans say where the gateway enforces a rule, and where it does not', { timeout: 60_000 }, async () => {
+test('plans say where the gateway enforces a rule, and where it does not', async () => {
   const one = await projectOn(today);
   for (const [what, text, rule, there, risk] of rows) {
     const [direction = '', where] = there.split(/(?=,)/);
@@ -81,7 +81,7 @@ test('plans say where the gateway enforces a rule, and where it does not', { tim
   }
 });
 
-test('a flag that is switched off is a loss of every guardrail that it enforced, by drift and by plan', { timeout: 60_000 }, async () => {
+test('a flag that is switched off is a loss of every guardrail that it enforced, by drift and by plan', async () => {
   const one = await projectOn(today, { 'access/rule.yaml': guarding('host') });
   await setFlag(one, ssh, true);
   const on = await one.run('drift');
@@ -100,7 +100,7 @@ test('a flag that is switched off is a loss of every guardrail that it enforced,
   );
 });
 
-test('an older gateway enforces less, and what its version does not show is unclear', { timeout: 60_000 }, async () => {
+test('an older gateway enforces less, and what its version does not show is unclear', async () => {
   const expected = [
     ['1.108.0', 'neutral: 1 connection gains guardrail no-drop, not enforced on native tcp'],
     ['1.120.0', 'strengthens: 1 connection gains guardrail no-drop, native tcp refuses sessions'],
@@ -118,7 +118,7 @@ test('an older gateway enforces less, and what its version does not show is uncl
 const redacting = (...types: readonly string[]): string =>
   connection('sales', { type: 'database', subtype: 'postgres', ...open, redact_types: types });
 
-test('can, access tests and policies answer by the same table', { timeout: 60_000 }, async () => {
+test('can, access tests and policies answer by the same table', async () => {
   const tests = [
     'apiVersion: ostiary/v1',
     'kind: AccessTest',
@@ -153,7 +153,7 @@ test('can, access tests and policies answer by the same table', { timeout: 60_00
   expect(results).toContain('mssql masks');
 });
 
-test('a policy about a rule that may not be enforced cannot be evaluated, and access tests do not pass', { timeout: 60_000 }, async () => {
+test('a policy about a rule that may not be enforced cannot be evaluated, and access tests do not pass', async () => {
   const output = { input: { rules: [] }, output: { rules: [{ type: 'deny_words_list', words: ['4111'] }] } };
   const policy = manifest('Policy', 'blocks', {
     match: { subtype: 'mssql' },
@@ -168,7 +168,7 @@ test('a policy about a rule that may not be enforced cannot be evaluated, and ac
   expect(oneLine(`${stdout}${stderr}`)).toContain('not known whether enforced on native mssql');
 });
 
-test('what the analyzer blocks in native HTTP requests depends on a flag, and is never certain', { timeout: 60_000 }, async () => {
+test('what the analyzer blocks in native HTTP requests depends on a flag, and is never certain', async () => {
   const one = await projectOn(today);
   const http = 'experimental.http_session_analyzer';
   const risk_evaluation = {
@@ -189,7 +189,7 @@ test('what the analyzer blocks in native HTTP requests depends on a flag, and is
   expect(oneLine(stdout)).toContain('analyzer');
 });
 
-test('a masking provider that is gone is drift, and a loss of every mask', { timeout: 60_000 }, async () => {
+test('a masking provider that is gone is drift, and a loss of every mask', async () => {
   const one = await projectOn(today, { 'access/sales.yaml': redacting(), 'access/rule.yaml': masking('sales') });
   one.project.model.settings.serverInfo = { ...today, redact_provider: '', has_redact_credentials: false };
   const off = await one.run('drift');

@@ -6,8 +6,6 @@ import { type HoopRepository, manifestsOf, useHoopRepositories } from '../suppor
 import { applyAndExpectInSync, expectRefused, jitRule, nightlyRule } from './expectations.ts';
 
 const repositories = useHoopRepositories();
-const timeout = 120_000;
-
 /** Pulls a whole gateway into a new repository, and expects that a plan of it is empty. */
 async function pullAndExpectInSync(project: HoopProject): Promise<HoopRepository> {
   const copy = repositories.create(project);
@@ -22,7 +20,7 @@ const requestRule = { access_type: 'jit', reviewers_groups: ['dba', 'security'],
 const runbook = { repository: 'git.example.com/ops/runbooks', name: 'ops/' };
 const types = [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }];
 
-test('a gateway with objects of every kind is pulled completely, and then planned empty', { timeout }, async () => {
+test('a gateway with objects of every kind is pulled completely, and then planned empty', async () => {
   const project = await hoopProject();
   const first = repositories.create(project, {
     'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' }, access_groups: ['sre'], attributes: ['pci'] }),
@@ -54,7 +52,7 @@ test('a gateway with objects of every kind is pulled completely, and then planne
   ]);
 });
 
-test('300 connections and three rules that follow tags are pulled as selectors', { timeout }, async () => {
+test('300 connections and three rules that follow tags are pulled as selectors', async () => {
   const project = await hoopProject();
   const { send, model } = project;
   const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled', access_schema: 'enabled' };
@@ -84,7 +82,7 @@ test('300 connections and three rules that follow tags are pulled as selectors',
   expect(specs.flatMap((spec) => Object.keys(spec).filter((field) => /^connection(?:s|_names)$/.test(field)))).toEqual([]);
 });
 
-test('the free license allows one access-request rule: a second one is refused before anything is written', { timeout }, async () => {
+test('the free license allows one access-request rule: a second one is refused before anything is written', async () => {
   const project = await hoopProject({ licence: 'oss' });
   const [first = '', second = ''] = ['db-0', 'db-1'].map((name) =>
     manifest('AccessRequestRule', `rule-${name}`, { ...requestRule, connection_names: [name] }),

@@ -53,7 +53,7 @@ describe('a change by hand of a federation is drift', () => {
   let project: FederatedProject;
   beforeAll(async () => {
     project = await appliedProject();
-  }, 60_000);
+  });
 
   const put =
     (fields: Partial<typeof federation>) =>
@@ -92,7 +92,7 @@ describe('a change by hand of a federation is drift', () => {
       ['builtin_provider gcp_oauth → gcp_iam', 'changes the identity of people in the cloud in a way that cannot be compared'],
     ],
     ['it is removed', ({ send }) => send('DELETE', path), ['orders-bq loses its federation', '- Federation/orders-bq: deleted', lost]],
-  ])('%s', { timeout: 60_000 }, async (_, change, texts) => {
+  ])('%s', async (_, change, texts) => {
     const { run } = project;
     await change(project);
     const drift = await run('drift');
@@ -104,7 +104,7 @@ describe('a change by hand of a federation is drift', () => {
   });
 });
 
-test('a federation is read of connections to BigQuery alone, and its credential nowhere', { timeout: 60_000 }, async () => {
+test('a federation is read of connections to BigQuery alone, and its credential nowhere', async () => {
   const { run, send, project, repository } = await appliedProject();
   const none = await run('plan');
   expect(none.stdout).not.toContain('ederation');
@@ -118,7 +118,7 @@ test('a federation is read of connections to BigQuery alone, and its credential 
   expect(record + listed.stdout).not.toContain(canary);
 });
 
-test('a token that may not read federations says so, and claims no change', { timeout: 60_000 }, async () => {
+test('a token that may not read federations says so, and claims no change', async () => {
   const { run, send } = await appliedProject();
   await send('PUT', path, federation);
   expect(await run('apply --yes', adminToken)).toMatchObject({ code: 0 });
@@ -132,7 +132,7 @@ test('a token that may not read federations says so, and claims no change', { ti
   expect(await run('drift')).toMatchObject({ code: 2 });
 });
 
-test('a connection that Ostiary deletes takes its federation with it', { timeout: 60_000 }, async () => {
+test('a connection that Ostiary deletes takes its federation with it', async () => {
   const { run, send, repository } = await appliedProject();
   await send('PUT', path, federation);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
@@ -144,7 +144,7 @@ test('a connection that Ostiary deletes takes its federation with it', { timeout
   expect((await run('plan')).stdout).not.toContain('Federation/');
 });
 
-test('a connection that others deleted comes back without its federation, and the plan says so', { timeout: 60_000 }, async () => {
+test('a connection that others deleted comes back without its federation, and the plan says so', async () => {
   const { run, send } = await appliedProject();
   await send('PUT', path, federation);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });

@@ -50,7 +50,7 @@ beforeAll(async () => {
     ],
   ];
   for (const [path, body] of bodies) await project.send('POST', path, body);
-}, 60_000);
+});
 
 async function get(line: string, token?: string): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   return project.ostiary(['get', ...line.split(' ')], token === undefined ? {} : { OSTIARY_TOKEN: token });

@@ -13,7 +13,7 @@ const rows: readonly (readonly [what: string, spec: JsonObject, name: string, he
   ['a new connection', {}, 'joins', 'joins another resource, whose secrets the sessions inherit'],
 ];
 
-test('an inherited password that is sent elsewhere is a risk, from the lists that every plan reads', { timeout: 60_000 }, async () => {
+test('an inherited password that is sent elsewhere is a risk, from the lists that every plan reads', async () => {
   const project = await hoopProject();
   project.write({ 'access/orders.yaml': connection('orders', own) });
   expect((await project.ostiary(['apply', '--yes', '--quiet'])).code).toBe(0);
@@ -29,7 +29,7 @@ test('an inherited password that is sent elsewhere is a risk, from the lists tha
   }
 });
 
-test('an inherited password that was sent elsewhere by hand is a risk where the manifests accept it', { timeout: 60_000 }, async () => {
+test('an inherited password that was sent elsewhere by hand is a risk where the manifests accept it', async () => {
   const project = await hoopProject();
   project.write({ 'access/orders.yaml': connection('orders', own) });
   commitAll(project.folder);

@@ -3,8 +3,6 @@ import { connection, guardrail } from '../e2e/project.ts';
 import { file, open, useAccessProjects, switchOn, grouped, type AccessProject } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
-const timeout = 60_000;
-
 const usual = { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1 };
 
 function rule(name: string, named: readonly string[], spec: object = {}): string {
@@ -50,7 +48,7 @@ const files = {
   [file('c-db')]: connection('c-db', open),
 };
 
-test('drift that an interrupted apply had begun to revert is not held as stricter afterwards', { timeout }, async () => {
+test('drift that an interrupted apply had begun to revert is not held as stricter afterwards', async () => {
   const path = '/access-requests/rules/two';
   const [both, spec] = [{ access_type: 'jit_command' }, { approval_required_groups: ['sre'] }];
   const one = await accessProject({
@@ -68,7 +66,7 @@ test('drift that an interrupted apply had begun to revert is not held as stricte
   expect((await one.project.send('GET', path)).body).toMatchObject({ ...spec, connection_names: ['a-db', 'b-db'] });
 });
 
-test('a connection that an interrupted apply closed keeps the access mode that was closed outside Ostiary', { timeout }, async () => {
+test('a connection that an interrupted apply closed keeps the access mode that was closed outside Ostiary', async () => {
   const one = await accessProject({ ...files, [file('one')]: rule('one', ['a-db', 'b-db']), [file('two')]: rule('two', ['c-db']) });
   const { project, repository } = one;
   expect((await one.run('apply --yes')).code).toBe(0);
@@ -81,7 +79,7 @@ test('a connection that an interrupted apply closed keeps the access mode that w
   expect((await project.send('GET', '/connections/a-db')).body).toMatchObject({ ...open, access_mode_runbooks: 'disabled' });
 });
 
-test('a connection that an interrupted apply closed to revert drift is opened again', { timeout }, async () => {
+test('a connection that an interrupted apply closed to revert drift is opened again', async () => {
   const one = await accessProject({ ...files, [file('one')]: rule('one', ['a-db', 'b-db']), [file('two')]: rule('two', ['c-db']) });
   expect((await one.run('apply --yes')).code).toBe(0);
   await setRule(one, 'one', { connection_names: ['b-db'] });
@@ -92,7 +90,7 @@ test('a connection that an interrupted apply closed to revert drift is opened ag
   expect((await one.project.send('GET', '/connections/a-db')).body).toMatchObject(open);
 });
 
-test('a connection that was deleted outside Ostiary has its groups although creating it again was interrupted', { timeout }, async () => {
+test('a connection that was deleted outside Ostiary has its groups although creating it again was interrupted', async () => {
   const one = await accessProject({ [file('a-db')]: grouped('a-db', ['dba']) });
   await switchOn(one);
   expect((await one.run('apply --yes')).code).toBe(0);
@@ -108,7 +106,7 @@ function reviewed(reviewers: readonly string[], attributes: readonly string[], l
   return connection('a-db', { ...open, ...spec });
 }
 
-test('until a connection with a new attribute has other reviewers, all of both lists must approve', { timeout }, async () => {
+test('until a connection with a new attribute has other reviewers, all of both lists must approve', async () => {
   const [before, after] = [
     ['dba', 'sre'],
     ['dba', 'dev', 'sec'],
@@ -134,23 +132,19 @@ test('until a connection with a new attribute has other reviewers, all of both l
   expect([(await run('apply --yes')).code, state()]).toEqual([0, [after, 2, ['tag']]]);
 });
 
-test(
-  'a successor keeps what was attached to its predecessor outside Ostiary, although its replacement was interrupted',
-  { timeout },
-  async () => {
-    const one = await accessProject({ ...files, [file('one')]: rule('one', ['c-db']) });
-    expect((await one.run('apply --yes')).code).toBe(0);
-    await setRule(one, 'one', { connection_names: ['a-db', 'c-db'] });
-    one.repository.save({ [file('a-db')]: connection('next-db', open, { replaces: 'a-db' }) });
-    // The successor is open, and its predecessor too.
-    await stopAfter(one, '/connections/');
-    expect((await one.run('apply --yes')).code).toBe(0);
-    const { body } = await one.project.send('GET', '/access-requests/rules/one');
-    expect(body).toMatchObject({ connection_names: expect.arrayContaining(['c-db', 'next-db']) });
-  },
-);
+test('a successor keeps what was attached to its predecessor outside Ostiary, although its replacement was interrupted', async () => {
+  const one = await accessProject({ ...files, [file('one')]: rule('one', ['c-db']) });
+  expect((await one.run('apply --yes')).code).toBe(0);
+  await setRule(one, 'one', { connection_names: ['a-db', 'c-db'] });
+  one.repository.save({ [file('a-db')]: connection('next-db', open, { replaces: 'a-db' }) });
+  // The successor is open, and its predecessor too.
+  await stopAfter(one, '/connections/');
+  expect((await one.run('apply --yes')).code).toBe(0);
+  const { body } = await one.project.send('GET', '/access-requests/rules/one');
+  expect(body).toMatchObject({ connection_names: expect.arrayContaining(['c-db', 'next-db']) });
+});
 
-test('a successor is opened after an interrupted apply if its predecessor was deleted outside Ostiary', { timeout }, async () => {
+test('a successor is opened after an interrupted apply if its predecessor was deleted outside Ostiary', async () => {
   const one = await accessProject(files);
   expect((await one.run('apply --yes')).code).toBe(0);
   expect((await one.project.send('DELETE', '/connections/a-db')).status).toBeLessThan(300);
@@ -161,7 +155,7 @@ test('a successor is opened after an interrupted apply if its predecessor was de
   expect((await one.project.send('GET', '/connections/next-db')).body).toMatchObject(open);
 });
 
-test('a move that was interrupted is finished, although a rule is stricter by then than before it', { timeout }, async () => {
+test('a move that was interrupted is finished, although a rule is stricter by then than before it', async () => {
   const some = { access_mode_connect: 'disabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
   const one = await accessProject({
     ...files,

@@ -48,7 +48,7 @@ const changes: readonly (readonly [Field, (access: AccessProject) => Promise<voi
 ];
 
 describe.each(changes)('%s that the manifest leaves to the gateway, and that was changed by hand', (field, change, text, isNewAccess) => {
-  test('is accepted drift of each plan until one is applied, and new access', { timeout: 60_000 }, async () => {
+  test('is accepted drift of each plan until one is applied, and new access', async () => {
     const access = await leftProject(field);
     await change(access);
     for (const edited of [{}, another, retagged(field)]) {

@@ -105,7 +105,7 @@ test('a command that is added by hand to a pulled connection without one differs
 
 const count = 1000;
 
-test('1,000 connections: only bulk reads without secrets, and one read of each with secrets', { timeout: 120_000 }, async () => {
+test('1,000 connections: only bulk reads without secrets, and one read of each with secrets', async () => {
   const project = await hoopProject();
   const { store } = project.model;
   const agent = store.agentNamed('default')?.id;

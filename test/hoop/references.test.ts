@@ -36,7 +36,7 @@ function oneLine({ stderr, stdout }: CommandResult): string {
   return `${stderr}${stdout}`.replaceAll(/\s+/g, ' ');
 }
 
-test('a deletion that an event subscription prevents is refused before anything is written', { timeout: 60_000 }, async () => {
+test('a deletion that an event subscription prevents is refused before anything is written', async () => {
   const { project, repository, run, post } = await applied();
   const id = await post('/event-routing/subscriptions', subscription);
   expect(await project.send('DELETE', '/connections/orders-db')).toEqual({ status: 500, body: { message: 'failed removing connection' } });
@@ -62,7 +62,7 @@ test('a deletion that an event subscription prevents is refused before anything 
   expect([...project.model.store.connections.keys()]).toEqual(['other-db']);
 });
 
-test('a deletion that fails because of an unseen event subscription says what may be the cause', { timeout: 60_000 }, async () => {
+test('a deletion that fails because of an unseen event subscription says what may be the cause', async () => {
   const { project, repository, run, post } = await applied();
   await post('/event-routing/subscriptions', subscription);
   repository.remove('access/orders.yaml');

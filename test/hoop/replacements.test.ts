@@ -16,7 +16,7 @@ test.each([
   ['are not shown', 403],
   ['cannot be read', 500],
   ['may be hidden by a proxy', 404],
-])('runbook rules that %s', { timeout: 60_000 }, async (_, status) => {
+])('runbook rules that %s', async (_, status) => {
   const project = await prepared();
   project.write(shop);
   project.model.setFault(({ path }) => (path.endsWith('/runbooks/rules') ? { kind: 'answer', when: 'before', status } : undefined));

@@ -22,7 +22,7 @@ beforeAll(async () => {
     [file('orders-db')]: connection('orders-db', orders),
     'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
   });
-}, 60_000);
+});
 
 test('report access names who can, after whose approval, by which line, and since which commit', async () => {
   const { code, stdout, stderr } = await access.run('report access --format json');
@@ -95,7 +95,7 @@ test('filters answer which people reach production without approval, since when 
     '',
   ]);
   expect((await run(asked)).stdout).toContain(', only --tag env=prod --verb exec --without-approval.');
-}, 60_000);
+});
 
 type ReportedRow = { readonly groups: unknown; readonly exec: { readonly text: string }; readonly isApplied: unknown };
 
@@ -133,7 +133,7 @@ test('the report says what is live since the recorded apply, and what is not app
   expect(page.stdout).toContain('Removed from the manifests, not applied yet: old-db.');
   expect(page.stdout).toContain(', not applied yet</td>');
   expect((await run('report access --format csv')).stdout).toMatch(/orders-db,contractors,.*,not applied yet,[^,]*,\r\n/);
-}, 60_000);
+});
 
 test('the report says what is not committed, and what a shallow clone does not know', async () => {
   const { commit, run, repository } = await accessProject({ [file('orders-db')]: grouped('orders-db', ['payments']) });
@@ -148,4 +148,4 @@ test('the report says what is not committed, and what a shallow clone does not k
   expect((await run('report access --format csv')).stdout.split('\r\n')[2]).toMatch(
     /^orders-db,payments,.*,unknown \(shallow clone\),,,,database\/postgres,$/,
   );
-}, 60_000);
+});

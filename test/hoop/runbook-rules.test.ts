@@ -6,7 +6,6 @@ import { applyAndExpectInSync, expectRefused, nightlyRule, planSummary, refuse, 
 
 const repositories = useHoopRepositories();
 
-const timeout = 60_000;
 const runbook = { repository: 'github.com/acme/runbooks', name: 'ops/' };
 const open = { access_mode_runbooks: 'enabled' };
 
@@ -37,7 +36,7 @@ async function applied(spec: object = {}): Promise<HoopProject> {
   return project;
 }
 
-test('the first rule closes every other runbook; a rule is changed in one write, and renamed in place', { timeout }, async () => {
+test('the first rule closes every other runbook; a rule is changed in one write, and renamed in place', async () => {
   const project = await hoopProject();
   project.write(two);
   await applyAndExpectInSync(project);
@@ -78,7 +77,7 @@ test.each([
     },
     'hoop/every-connection',
   ],
-])('%s is refused before anything is written', { timeout }, async (_, files, code) => {
+])('%s is refused before anything is written', async (_, files, code) => {
   const project = await applied();
   project.write(files);
   await expectRefused(project, code);
@@ -86,7 +85,7 @@ test.each([
 
 const ruled = { ...two, 'access/rule.yaml': ruleManifest('nightly') };
 
-test('the last connection of a rule is not removed from it; an empty list has to be stated', { timeout }, async () => {
+test('the last connection of a rule is not removed from it; an empty list has to be stated', async () => {
   const selected = ruleManifest('nightly', { connections: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } });
   const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': selected });
   commit({ 'access/a.yaml': connection('orders-db', { connection_tags: { env: 'test' }, ...open }) });
@@ -105,39 +104,35 @@ test('the last connection of a rule is not removed from it; an empty list has to
   expect((await run('explain RunbookRule/nightly')).stdout).not.toContain('Rules on it');
 });
 
-test(
-  'a rule loses the name of a connection that is deleted, but not its last one: it would include every connection',
-  { timeout },
-  async () => {
-    const selected = ruleManifest('nightly', { connections: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } });
-    const { project, run, commit } = await repositories.apply(await hoopProject(), {
-      ...two,
-      'access/c.yaml': connection('shop-db', { connection_tags: { env: 'prod' }, ...open }),
-      'access/rule.yaml': selected,
-    });
-    commit({}, ['access/c.yaml']);
-    const { headlines } = summaryOf(await run('plan --prune --format json'));
-    expect(headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
-    const pruned = await run('apply --yes --prune');
-    expect([pruned.code, writes(pruned)]).toEqual([
-      0,
-      [
-        expect.stringMatching('^PUT /api/connections/'),
-        expect.stringMatching('^PUT /api/runbooks/rules/'),
-        'DELETE /api/connections/shop-db',
-      ],
-    ]);
-    expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
+test('a rule loses the name of a connection that is deleted, but not its last one: it would include every connection', async () => {
+  const selected = ruleManifest('nightly', { connections: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } });
+  const { project, run, commit } = await repositories.apply(await hoopProject(), {
+    ...two,
+    'access/c.yaml': connection('shop-db', { connection_tags: { env: 'prod' }, ...open }),
+    'access/rule.yaml': selected,
+  });
+  commit({}, ['access/c.yaml']);
+  const { headlines } = summaryOf(await run('plan --prune --format json'));
+  expect(headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
+  const pruned = await run('apply --yes --prune');
+  expect([pruned.code, writes(pruned)]).toEqual([
+    0,
+    [
+      expect.stringMatching('^PUT /api/connections/'),
+      expect.stringMatching('^PUT /api/runbooks/rules/'),
+      'DELETE /api/connections/shop-db',
+    ],
+  ]);
+  expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
 
-    commit({}, ['access/a.yaml']);
-    const last = await run('plan --prune --format json');
-    expect(summaryOf(last).headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
-    expect((await run('apply --yes --prune')).stderr).toContain('let it name another connection: without a runbook rule');
-    expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
-  },
-);
+  commit({}, ['access/a.yaml']);
+  const last = await run('plan --prune --format json');
+  expect(summaryOf(last).headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
+  expect((await run('apply --yes --prune')).stderr).toContain('let it name another connection: without a runbook rule');
+  expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
+});
 
-test('a rule is stated for every connection while the plan deletes the last one that it names', { timeout }, async () => {
+test('a rule is stated for every connection while the plan deletes the last one that it names', async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   commit({ 'access/rule.yaml': ruleManifest('nightly', { connections: [] }) }, ['access/a.yaml']);
   expect(summaryOf(await run('plan --prune --format json')).headlines).toContainEqual(
@@ -152,27 +147,23 @@ test('a rule is stated for every connection while the plan deletes the last one 
   expect((await run('plan --prune --detailed-exitcode')).code).toBe(0);
 });
 
-test(
-  'a rule is stated for every connection while the plan replaces one that it names, but not while it has the name of another one',
-  { timeout },
-  async () => {
-    const named = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
-    const every = ruleManifest('nightly', { connections: [] });
-    const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
-    const [rule] = await rulesOf(project);
-    const attached = { ...rule, connections: ['orders-db', 'other-db', 'their-db'] };
-    expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, attached)).status).toBe(200);
-    commit({ 'access/rule.yaml': every, 'access/b.yaml': connection('next-db', open, { replaces: 'other-db' }) });
-    const refused = await run('apply --yes --prune');
-    expect([refused.code, refused.stderr, writes(refused)]).toEqual([3, expect.stringContaining('rule nightly keeps their-db'), []]);
+test('a rule is stated for every connection while the plan replaces one that it names, but not while it has the name of another one', async () => {
+  const named = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
+  const every = ruleManifest('nightly', { connections: [] });
+  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
+  const [rule] = await rulesOf(project);
+  const attached = { ...rule, connections: ['orders-db', 'other-db', 'their-db'] };
+  expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, attached)).status).toBe(200);
+  commit({ 'access/rule.yaml': every, 'access/b.yaml': connection('next-db', open, { replaces: 'other-db' }) });
+  const refused = await run('apply --yes --prune');
+  expect([refused.code, refused.stderr, writes(refused)]).toEqual([3, expect.stringContaining('rule nightly keeps their-db'), []]);
 
-    expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, rule)).status).toBe(200);
-    expect(await run('apply --yes --prune')).toMatchObject({ code: 0 });
-    expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
-  },
-);
+  expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, rule)).status).toBe(200);
+  expect(await run('apply --yes --prune')).toMatchObject({ code: 0 });
+  expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
+});
 
-test('a rule is not stated for every connection while the plan deletes one that was attached by hand', { timeout }, async () => {
+test('a rule is not stated for every connection while the plan deletes one that was attached by hand', async () => {
   const named = ruleManifest('nightly', { connections: ['other-db'] });
   const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
   const [rule] = await rulesOf(project);
@@ -183,7 +174,7 @@ test('a rule is not stated for every connection while the plan deletes one that 
   expect([refused.code, refused.stderr, writes(refused)]).toEqual([3, expect.stringContaining('rule nightly keeps orders-db'), []]);
 });
 
-test('to delete the last rule has to be allowed; another one takes its place without a gap', { timeout }, async () => {
+test('to delete the last rule has to be allowed; another one takes its place without a gap', async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   commit({ 'access/two.yaml': ruleManifest('twin', { user_groups: ['dev'] }) }, ['access/rule.yaml']);
   // Between the two writes both groups could run the runbooks, or everybody: the connection is closed meanwhile.
@@ -209,7 +200,7 @@ test('to delete the last rule has to be allowed; another one takes its place wit
   expect(await rulesOf(project)).toEqual([]);
 });
 
-test('the last rules are deleted after another one is created, although none names a connection that they close', { timeout }, async () => {
+test('the last rules are deleted after another one is created, although none names a connection that they close', async () => {
   const closed = connection('orders-db', { access_mode_runbooks: 'disabled' });
   const before = { ...two, 'access/a.yaml': closed, 'access/rule.yaml': ruleManifest('nightly'), 'access/two.yaml': ruleManifest('twin') };
   const project = await hoopProject();
@@ -228,23 +219,19 @@ test('the last rules are deleted after another one is created, although none nam
   expect(await rulesOf(project)).toMatchObject([{ name: 'weekly' }]);
 });
 
-test.each([2, 12])(
-  '%s rules of other groups are not all deleted before the one that replaces them is created',
-  { timeout },
-  async (count) => {
-    const names = Array.from({ length: count }, (_, index) => `old-${index}`);
-    const rules = names.map((name) => ruleManifest(name, { runbooks: [{ ...runbook, name: `${name}/` }] }));
-    const before = { ...two, 'access/old.yaml': rules.join('\n---\n') };
-    const { project, run, commit } = repositories.create(await hoopProject(), before);
-    expect(await run('apply --yes --allow plan/window=first')).toMatchObject({ code: 0 });
-    commit({ 'access/new.yaml': ruleManifest('new', { user_groups: ['dba'] }) }, ['access/old.yaml']);
-    refuse(project, 'POST');
-    expect(await run('apply --yes --prune --allow plan/window=both --allow plan/too-many-deletes=all')).toMatchObject({ code: 5 });
-    expect(await rulesOf(project)).not.toEqual([]);
-  },
-);
+test.each([2, 12])('%s rules of other groups are not all deleted before the one that replaces them is created', async (count) => {
+  const names = Array.from({ length: count }, (_, index) => `old-${index}`);
+  const rules = names.map((name) => ruleManifest(name, { runbooks: [{ ...runbook, name: `${name}/` }] }));
+  const before = { ...two, 'access/old.yaml': rules.join('\n---\n') };
+  const { project, run, commit } = repositories.create(await hoopProject(), before);
+  expect(await run('apply --yes --allow plan/window=first')).toMatchObject({ code: 0 });
+  commit({ 'access/new.yaml': ruleManifest('new', { user_groups: ['dba'] }) }, ['access/old.yaml']);
+  refuse(project, 'POST');
+  expect(await run('apply --yes --prune --allow plan/window=both --allow plan/too-many-deletes=all')).toMatchObject({ code: 5 });
+  expect(await rulesOf(project)).not.toEqual([]);
+});
 
-test('a rule in no manifest is left, and it alone keeps other runbooks closed', { timeout }, async () => {
+test('a rule in no manifest is left, and it alone keeps other runbooks closed', async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   await project.send('POST', '/runbooks/rules', { ...nightlyRule, name: 'by-hand' });
   commit({}, ['access/rule.yaml']);
@@ -253,7 +240,7 @@ test('a rule in no manifest is left, and it alone keeps other runbooks closed', 
   expect(await rulesOf(project)).toMatchObject([{ name: 'by-hand' }]);
 });
 
-test('several rules with the name of a manifest are an error that lists them; others are only unmanaged', { timeout }, async () => {
+test('several rules with the name of a manifest are an error that lists them; others are only unmanaged', async () => {
   const { project, run } = await repositories.apply(await hoopProject(), ruled);
   for (const user of ['dev', 'ops']) await project.send('POST', '/runbooks/rules', { ...nightlyRule, name: 'other', user_groups: [user] });
   const plan = await run('plan --detailed-exitcode');

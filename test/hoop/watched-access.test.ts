@@ -82,7 +82,7 @@ describe('a change by hand of an object that no manifest declares', () => {
   let watched: WatchedProject;
   beforeAll(async () => {
     watched = await appliedProject();
-  }, 60_000);
+  });
 
   type Step = readonly [title: string, change: (one: WatchedProject) => Promise<unknown>, verdict: string, object: string];
 
@@ -132,7 +132,7 @@ describe('a change by hand of an object that no manifest declares', () => {
     ],
   ];
 
-  test.each(steps)('%s: drift reports it until the next apply records it', { timeout: 60_000 }, async (_, change, verdict, object) => {
+  test.each(steps)('%s: drift reports it until the next apply records it', async (_, change, verdict, object) => {
     const { run, repository } = watched;
     const before = await run('drift');
     await change(watched);
@@ -174,7 +174,7 @@ function recordIn({ git }: TestRepository): string {
   return git('log', '-1', '--format=%B', 'refs/ostiary/applied/production');
 }
 
-test('what Ostiary itself creates, changes, replaces and deletes is no change of these objects', { timeout: 60_000 }, async () => {
+test('what Ostiary itself creates, changes, replaces and deletes is no change of these objects', async () => {
   const watched = await appliedProject();
   const { repository, run } = watched;
   await fillLists(watched);
@@ -211,7 +211,7 @@ test('what Ostiary itself creates, changes, replaces and deletes is no change of
   expect([...watched.project.model.store.connections.keys()]).toEqual(['shop-db']);
 });
 
-test('the record has names and groups of these objects, and no description or prompt', { timeout: 60_000 }, async () => {
+test('the record has names and groups of these objects, and no description or prompt', async () => {
   const watched = await appliedProject();
   await fillLists(watched);
   expect(await watched.run('apply --yes')).toMatchObject({ code: 0 });
@@ -231,9 +231,9 @@ describe('a change that drift reports', () => {
     await watched.send('POST', '/access-requests/rules', jit);
     await watched.run('apply --yes');
     await watched.send('DELETE', '/access-requests/rules/prod-jit');
-  }, 60_000);
+  });
 
-  test('is not reverted, adopted, or accepted by a part of the manifests', { timeout: 60_000 }, async () => {
+  test('is not reverted, adopted, or accepted by a part of the manifests', async () => {
     const { run, project } = watched;
     const requests = project.model.log.requests.length;
     expect(await run('drift --revert --yes')).toMatchObject({ code: 2 });
@@ -247,7 +247,7 @@ describe('a change that drift reports', () => {
     expect(project.model.log.requests.slice(requests).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('is in every format of plans and drifts, and does not change the digest', { timeout: 60_000 }, async () => {
+  test('is in every format of plans and drifts, and does not change the digest', async () => {
     const { run, repository, send } = watched;
     for (const command of ['plan', 'drift'] as const) {
       // A drift has no page.
@@ -276,7 +276,7 @@ describe('a change that drift reports', () => {
   });
 });
 
-test('a flag that decides whether guardrails are enforced is watched; one that protects nothing is not', { timeout: 60_000 }, async () => {
+test('a flag that decides whether guardrails are enforced is watched; one that protects nothing is not', async () => {
   const { run, send } = await appliedProject();
   await send('PUT', '/feature-flags/experimental.tunnel_token_renewal', { enabled: true });
   expect(await run('drift')).toMatchObject({ code: 0 });

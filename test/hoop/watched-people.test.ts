@@ -44,7 +44,7 @@ describe('a change by hand of who is an admin is drift, and no longer after an a
   let watched: WatchedProject;
   beforeAll(async () => {
     watched = await appliedProject();
-  }, 60_000);
+  });
 
   type Step = readonly [title: string, request: Parameters<WatchedProject['send']>, says: readonly string[]];
 
@@ -109,7 +109,7 @@ describe('a change by hand of who is an admin is drift, and no longer after an a
       ['~ User/ana@orders.example: changed roles + admin'],
     ],
     ['the former name means nothing', ['PUT', '/api-keys/reports', { groups: ['admin'] }], []],
-  ])('%s', { timeout: 60_000 }, async (_, request, says) => {
+  ])('%s', async (_, request, says) => {
     const { run, repository, send } = watched;
     await send(...request);
     const [drift, plan] = [await run('drift'), await run('plan --report json=plan.json')];
@@ -126,7 +126,7 @@ describe('a change by hand of who is an admin is drift, and no longer after an a
   });
 });
 
-test('a mapping of workloads that changes or goes is drift', { timeout: 60_000 }, async () => {
+test('a mapping of workloads that changes or goes is drift', async () => {
   const { run, send, project } = await appliedProject();
   await send('POST', '/spiffe-mappings', mapping);
   await run('apply --yes');
@@ -138,7 +138,7 @@ test('a mapping of workloads that changes or goes is drift', { timeout: 60_000 }
   expect([gone.code, oneLine(gone)]).toEqual([2, expect.stringContaining('- SpiffeMapping/spiffe://orders.example/agent: deleted')]);
 });
 
-test('an auditor reads who is an admin among users, and is told what it cannot read', { timeout: 60_000 }, async () => {
+test('an auditor reads who is an admin among users, and is told what it cannot read', async () => {
   const { run, send } = await appliedProject();
   await send('POST', '/users', { ...ana, groups: ['admin'], password: 'x' });
   await send('POST', '/api-keys', { name: 'nightly', groups: ['admin'] });
@@ -148,7 +148,7 @@ test('an auditor reads who is an admin among users, and is told what it cannot r
   expect(oneLine(drift)).not.toContain('nightly');
 });
 
-test('what is watched can be listed, without secrets', { timeout: 60_000 }, async () => {
+test('what is watched can be listed, without secrets', async () => {
   const { run, send, repository } = await appliedProject();
   await send('POST', '/api-keys', { name: 'nightly', groups: ['admin'] });
   await send('POST', '/spiffe-mappings', mapping);
@@ -167,7 +167,7 @@ test('what is watched can be listed, without secrets', { timeout: 60_000 }, asyn
   }
 });
 
-test('people are admins by the names that the gateway gives the groups', { timeout: 60_000 }, async () => {
+test('people are admins by the names that the gateway gives the groups', async () => {
   const { run, send } = await appliedProject();
   await send('POST', '/plugins', { name: 'access_control', connections: [] });
   await send('PUT', '/serverconfig/auth', { ...signIn, admin_role_name: 'root', auditor_role_name: 'readers' });
@@ -195,7 +195,7 @@ const granting = (...groups: readonly string[]): string => connection('orders-db
 test.each([
   ['a multi-tenant gateway', 403],
   ['one without the route', 404],
-])('names of roles that are not shown are no default names: %s', { timeout: 60_000 }, async (_, status) => {
+])('names of roles that are not shown are no default names: %s', async (_, status) => {
   const project = await hoopProject();
   await switchOn({ project });
   const one = await repositories.apply(project, { 'ostiary.yaml': config(project.url), 'access/orders-db.yaml': granting('dba') });

@@ -112,7 +112,7 @@ test('two plans with one digest have the same effect in the same environment', a
     { numRuns: runCount(4) },
   );
   expect(pairs).toBeGreaterThan(15);
-}, 120_000);
+});
 
 test('a plan has the same digest whether the token may read secrets and sources are resolved or not', async () => {
   await fc.assert(
@@ -131,4 +131,4 @@ test('a plan has the same digest whether the token may read secrets and sources 
     }),
     { numRuns: runCount(20) },
   );
-}, 120_000);
+});

@@ -56,20 +56,10 @@ test('the decision names the version that was shown', async () => {
 });
 
 test.each([
+  ['a review that changed meanwhile', { status: 412 }, /error review\/changed .*the review changed after it was shown/, 'GET PUT'],
+  ['another review in the answer to the read', { read: other }, /error review\/other-review .*the gateway returned another review/, 'GET'],
   [
-    'a review that changed meanwhile is not decided',
-    { status: 412 },
-    /error review\/changed .*the review changed after it was shown/,
-    'GET PUT',
-  ],
-  [
-    'another review that is read is not decided',
-    { read: other },
-    /error review\/other-review .*the gateway returned another review/,
-    'GET',
-  ],
-  [
-    'another review that was decided',
+    'another review in the answer to the decision',
     { decided: other },
     /error review\/other-review .*the gateway answered with another review/,
     'GET PUT',

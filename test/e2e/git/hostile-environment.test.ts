@@ -53,7 +53,7 @@ beforeAll(async () => {
   for (const commit of ours.git('rev-list', 'HEAD').split('\n')) ours.git('update-ref', `refs/tags/replace/${commit}`, evil);
   witness = makeWitness(join(root, 'witness'));
   expected = await runAll({});
-}, 60_000);
+});
 afterAll(() => trap.close());
 
 test('without it, each command reads the repository of its folder', () => {

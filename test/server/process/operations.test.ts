@@ -95,7 +95,7 @@ describe('slow callers', () => {
       ' 408 ',
     ],
     ['asks once and stays', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', '', ' 200 '],
-  ])('a caller that %s is cut off, while others are served', { timeout: 30_000 }, async (_text, first, more, answered) => {
+  ])('a caller that %s is cut off, while others are served', async (_text, first, more, answered) => {
     const call = callerOf(server);
     const slow = await send(server, first, more);
     // A busy machine may cut off a quick caller, too.
