@@ -122,10 +122,8 @@ export function acceptedLosses(all: readonly AffectedConnection[], { protection 
   return all.flatMap((affected): readonly AffectedConnection[] => {
     const { change } = affected;
     if (change.created === true && change.replaces === undefined) return created.has(change.connection) ? [] : [affected];
-    const differences = affected.differences
-      .map((one) => ({ ...one, gained: [], coexisting: [], unenforced: [] }))
-      .filter(({ lost, incomparable }) => lost.length + incomparable.length > 0);
-    return differences.length === 0 ? [] : [{ ...affected, differences }];
+    const statements = affected.statements.filter(({ effect }) => effect === 'weakens' || effect === 'unknown');
+    return statements.length === 0 ? [] : [{ ...affected, statements }];
   });
 }
 

@@ -1,4 +1,4 @@
-import { onFirstUse } from '../model/collections.ts';
+import { groupBy, onFirstUse } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
 import type { InheritedKeys, LiveState } from '../model/live.ts';
 import {
@@ -23,7 +23,7 @@ import { enforcementNote, isEnforcedControl, isSameEnforcement } from './control
 import { snapshotPlan, type PlannedWrites, type PlanSnapshots, reverseSnapshots, type AttachmentSources } from './posture/diff-postures.ts';
 import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
 import { causeKey, createPlanCauses, lookUpAttachments, type PlanCauses } from './compare/plan-causes.ts';
-import { combineEffects, type ProtectionEffect } from './controls/compare-protection.ts';
+import { combineEffects } from './controls/compare-protection.ts';
 import { canonical, compareText } from '../model/json.ts';
 import { type ResourceId, nameOf } from '../model/resource.ts';
 import { type DesiredState, emptyState } from '../model/desired.ts';
@@ -39,7 +39,7 @@ import {
 } from '../model/plan/plan.ts';
 import { isPointerWithin } from '../model/pointer.ts';
 import { deciderPositions } from './permission/decider-positions.ts';
-import { type AffectedConnection, affectedConnections } from './compare/affected-connections.ts';
+import { type AffectedConnection, affectedConnections, type Statement } from './compare/affected-connections.ts';
 import { differencesBetween, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
 import { permissionDelta } from './permission/permission-delta.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects, unstatedDifferences } from './accepted-effects.ts';
@@ -62,7 +62,9 @@ function summarizeAffected(affected: readonly AffectedConnection[], snapshots: P
   return {
     headlines: buildHeadlines(affected, snapshots),
     connections: affected.map(({ change }) => change),
-    losing: affected.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
+    losing: affected.flatMap(({ change, statements }) =>
+      statements.some(({ effect }) => effect === 'weakens') ? [change.connection] : [],
+    ),
   };
 }
 
@@ -88,11 +90,11 @@ function buildHeadlines(all: readonly AffectedConnection[], snapshots: PlanSnaps
     groups.set(key, group);
     return group;
   };
-  // Connections that the plan treats alike share their causes.
-  const known = new Map<AffectedConnection['causes'], ReadonlySet<PhraseGroup>>();
+  // Connections that the plan treats alike share what is stated about them.
+  const known = new Map<AffectedConnection['statements'], ReadonlySet<PhraseGroup>>();
   for (const affected of all) {
-    const own = known.get(affected.causes) ?? new Set(phrasesOf(affected).map((phrase) => groupOf(affected, phrase)));
-    known.set(affected.causes, own);
+    const own = known.get(affected.statements) ?? new Set(phrasesOf(affected).map((phrase) => groupOf(affected, phrase)));
+    known.set(affected.statements, own);
     for (const { members } of own) members.push(affected);
   }
   return [...groups.values()]
@@ -138,34 +140,21 @@ function nounOf(affected: AffectedConnection | undefined): string {
 function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
   if (affected.change.created === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
   if (affected.change.deleted === true) return affected.isReplaced ? [] : [deletionHeadline(affected)];
-  return affected.differences.flatMap((difference) => {
-    const { control, lost, gained, incomparable, coexisting, unenforced } = difference;
-    const phrases = (direction: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
-      controls.length === 0
-        ? []
-        : [
-            {
-              direction,
-              words: wordingFor(control, direction, { ...affected, controls }),
-              weight: controlRow(control).weight,
-              causes: causesFor(affected, control, direction),
-            },
-          ];
-    const hidden = control === 'who' && gained.length > 0 ? hiddenPhrase(affected.after, affected.before) : undefined;
-    return [
-      ...phrases('weakens', lost),
-      ...phrases('unknown', lost.length > 0 ? [] : incomparable),
-      ...phrases('neutral', unenforced),
-      ...(hidden === undefined
-        ? phrases('strengthens', [...gained, ...coexisting])
-        : [hiddenHeadline(hidden, causesFor(affected, control, 'strengthens'))]),
-    ];
+  const { statements } = affected;
+  return statements.flatMap(({ control, effect, controls, causes }): readonly Phrase[] => {
+    const about = statements.filter((one) => one.control === control);
+    if (effect === 'unknown' && about.some((one) => one.effect === 'weakens')) return [];
+    const by = causes.length > 0 ? causes : about.flatMap((one) => one.causes);
+    const hidden = control === 'who' && effect === 'strengthens' ? hiddenPhrase(affected.after, affected.before) : undefined;
+    if (hidden !== undefined) return [hiddenHeadline(hidden, by)];
+    const words = wordingFor(control, effect, { ...affected, controls });
+    return [{ direction: effect, words, weight: controlRow(control).weight, causes: by }];
   });
 }
 
 /** Reports a created connection that no group sees, or with an open access mode that requires no review. */
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
-  const causes = causesFor(affected, 'access', 'weakens');
+  const { creation: causes } = affected;
   const hidden = hiddenPhrase(affected.after);
   // Machine identities use also what no group sees.
   const phrase = newAccessPhrase(affected.after);
@@ -183,24 +172,16 @@ function hiddenHeadline(words: string, causes: readonly Cause[]): Phrase {
   return { direction: 'availability', weight: 0, words, causes };
 }
 
-/** Returns the causes of an effect on a control type, or all causes of it if nothing has that effect. */
-function causesFor({ causes }: AffectedConnection, control: ControlType, effect: ProtectionEffect | 'neutral'): readonly Cause[] {
-  const found = causes.get(control);
-  const own = found?.get(effect) ?? [];
-  return own.length > 0 ? own : [...new Set([...(found?.values() ?? [])].flat())];
-}
-
 /** Lists what each part of a change does to protection. */
 function partEffects(all: readonly AffectedConnection[]): readonly PartEffect[] {
-  const found = new Map<string, { readonly cause: Cause; readonly effects: Set<ProtectionEffect | 'neutral'> }>();
-  for (const [effect, list] of all.flatMap(({ causes }) => [...causes.values()].flatMap((byEffect) => [...byEffect]))) {
-    for (const cause of list) {
-      const own = found.get(causeKey(cause)) ?? { cause, effects: new Set() };
-      own.effects.add(effect);
-      found.set(causeKey(cause), own);
-    }
-  }
-  return [...found.values()].map(({ cause, effects }) => ({ ...cause, direction: combineEffects(effects) }));
+  const caused = all.flatMap(({ statements, creation }) => [
+    ...creation.map((cause) => ({ cause, effect: 'weakens' as const })),
+    ...statements.flatMap(({ effect, causes }) => causes.map((cause) => ({ cause, effect }))),
+  ]);
+  return [...groupBy(caused, ({ cause }) => causeKey(cause)).values()].map((own) => ({
+    ...own[0].cause,
+    direction: combineEffects(new Set(own.map(({ effect }) => effect))),
+  }));
 }
 
 type AssessInput = {
@@ -368,14 +349,11 @@ function withRisksOfFields(change: AssessedChange): AssessedChange {
   return { ...change, risks: change.risks.filter(isPart) };
 }
 
-/** The verdicts that have a wording; a mixed difference has two phrases. */
-type WordedVerdict = 'weakens' | 'strengthens' | 'unknown' | 'neutral';
-
 /** The controls that the phrase is about, and the postures of the connection. */
 type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
 
 /** Returns the phrase for a changed control type. */
-function wordingFor(control: ControlType, direction: WordedVerdict, context: WordingContext): VerbPhrase {
+function wordingFor(control: ControlType, direction: Statement['effect'], context: WordingContext): VerbPhrase {
   const { controls, before, after } = context;
   const { about, loses, gains } = controlRow(control);
   const enforcement = enforcementPhrase(control, direction, context);
@@ -393,7 +371,7 @@ function wordingFor(control: ControlType, direction: WordedVerdict, context: Wor
 }
 
 /** Returns the phrase for a connection that enforces a control otherwise than before. */
-function enforcementPhrase(control: ControlType, direction: WordedVerdict, { before, after }: WordingContext): string | undefined {
+function enforcementPhrase(control: ControlType, direction: Statement['effect'], { before, after }: WordingContext): string | undefined {
   if (!isEnforcedControl(control) || isSameEnforcement(before.enforcement, after.enforcement, control)) return undefined;
   const { about, enforced: what = about } = controlRow(control);
   const isOtherType = before.enforcement.by !== after.enforcement.by;

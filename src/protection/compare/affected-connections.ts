@@ -6,17 +6,19 @@ import type { Cause, ControlChange, ControlType, PostureChange } from '../../mod
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
+import { combineEffects, compareProtection, type ProtectionEffect } from '../controls/compare-protection.ts';
 import {
-  combineEffects,
-  compareProtection,
-  type ControlDifference,
-  effectsOfDifferences,
-  type ProtectionEffect,
-} from '../controls/compare-protection.ts';
-import { controlsOf, controlTexts, emptyPosture, enforcedTexts, type Posture, type ComparedPostures } from '../controls/control-row.ts';
+  type Control,
+  controlsOf,
+  controlTexts,
+  emptyPosture,
+  enforcedTexts,
+  type Posture,
+  type ComparedPostures,
+} from '../controls/control-row.ts';
 import { everybodyControl } from '../controls/access-rows.ts';
 import { noDifference } from '../controls/compare-controls.ts';
-import { aspectTypes, controlRow, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { controlRow, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { isEnforcedControl, isSameEnforcement } from '../controls/enforcement.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
@@ -26,20 +28,25 @@ import type { AspectDifference } from './compare-aspects.ts';
 import type { PlanCauses } from './plan-causes.ts';
 import { controlsAbout, directionsOf, type PlanDifferences } from './plan-differences.ts';
 
-/** One connection whose protection a plan changes, with the differences. */
+/** What a control of a connection loses or gains, or what cannot be compared or is not enforced, and its causes. */
+export type Statement = {
+  readonly control: ControlType;
+  readonly effect: ProtectionEffect | 'neutral';
+  readonly controls: readonly Control[];
+  readonly causes: readonly Cause[];
+};
+
+/** One connection whose protection a plan changes, with what is stated about it; of one that is created or deleted, nothing. */
 export type AffectedConnection = {
   readonly change: PostureChange;
-  readonly differences: readonly ControlDifference[];
+  readonly statements: readonly Statement[];
   readonly before: Posture;
   readonly after: Posture;
-  /** The causes by control type and effect; of a connection that is created, its creation, and of one that is deleted, none. */
-  readonly causes: ReadonlyMap<ControlType, CausesByEffect>;
+  /** The causes of its creation. */
+  readonly creation: readonly Cause[];
   /** Another connection replaces the deleted one. */
   readonly isReplaced: boolean;
 };
-
-/** The causes of each effect of a difference, and of what is not enforced. */
-type CausesByEffect = ReadonlyMap<ProtectionEffect | 'neutral', readonly Cause[]>;
 
 /** What a plan writes, and two states of a gateway with what differs between them. */
 type DiffedStates = {
@@ -120,15 +127,14 @@ function lookUpDifferences({ access, aspects }: PlanDifferences, causesOf: PlanC
   };
 }
 
-/** Returns what decides the differences of a control on a connection, by their direction. */
-function decidersOn(
+/** Returns what decides differences about a control of a connection, by their direction. */
+function decidersOf(
   id: ResourceId,
   control: ControlType,
-  { aboutOn, aspectOn }: DifferenceLookup,
+  differences: readonly (AspectDifference | Difference)[],
 ): ReadonlyMap<AccessDirection, readonly Decider[]> {
   const found = new Map<AccessDirection, readonly Decider[]>();
-  const aspect = aspectOn(id, control);
-  for (const one of [...(aspect === undefined ? [] : [aspect]), ...aboutOn(id, control)]) {
+  for (const one of differences) {
     for (const direction of directionsOf(one)) {
       const by = decidersFor(id, one.causes[direction] ?? [], one.connection);
       const own = by.filter((decider) => formsControl(decider, control));
@@ -152,19 +158,29 @@ type Sides = {
   readonly lookup: DifferenceLookup;
 };
 
-/** Names the differences of a connection that both states have, by control. */
-function orderedDifferences(
-  id: ResourceId,
-  sides: ComparedPostures,
-  { aboutOn, aspectOn }: DifferenceLookup,
-): readonly ControlDifference[] {
-  return controlTable.flatMap((row): readonly ControlDifference[] => {
-    const aspect = aspectOn(id, row.type);
-    if (aspect !== undefined) return [aspect.compared];
-    const about = row.moved === undefined ? [] : aboutOn(id, row.type);
-    const found = about.length === 0 ? undefined : row.moved?.(sides, about);
-    if (found === undefined || Object.values(found).every(({ length }) => length === 0)) return [];
-    return [{ ...noDifference, control: row.type, ...found }];
+/** States the differences of a connection that both states have, by control; what nothing that decides an effect explains is caused by all that does. */
+function statementsOn(id: ResourceId, sides: ComparedPostures, { aboutOn, aspectOn, causesOf }: DifferenceLookup): readonly Statement[] {
+  return controlTable.flatMap(({ type: control, moved }): readonly Statement[] => {
+    const aspect = aspectOn(id, control);
+    const about = aspect === undefined && moved !== undefined ? aboutOn(id, control) : [];
+    if (aspect === undefined && about.length === 0) return [];
+    const { lost, gained, coexisting, incomparable, unenforced } = { ...noDifference, ...(aspect?.compared ?? moved?.(sides, about)) };
+    const deciders = decidersOf(id, control, aspect === undefined ? about : [aspect]);
+    const effects = [
+      ['weakens', 'more', lost, 'before'],
+      ['strengthens', 'less', [...gained, ...coexisting], 'after'],
+      ['unknown', 'unclear', incomparable, undefined],
+    ] as const;
+    const stated = effects.map(([effect, direction, controls, side]): Statement => {
+      const texts = new Set(controls.flatMap(({ name, content = name }) => [name, content]));
+      const by = deciders.get(direction) ?? [...deciders.values()].flat();
+      // What only rules bring is lost with an entry that had it, and gained with one that has it.
+      return { control, effect, controls, causes: causesOf(by, { texts, side: aspect && side }) };
+    });
+    const idle = aspect === undefined ? [] : decidersFor(id, aspect.idle, aspect.connection);
+    return [{ control, effect: 'neutral' as const, controls: unenforced, causes: causesOf(idle) }, ...stated].filter(
+      ({ controls }) => controls.length > 0,
+    );
   });
 }
 
@@ -182,85 +198,51 @@ function textsMissing(texts: readonly string[] = [], others: readonly string[] =
 }
 
 /** Lists the controls of a connection that only one state has, without an order. */
-function unorderedDifferences(sides: ComparedPostures): readonly ControlDifference[] {
-  const compared = new Map(compareProtection(sides.before, sides.after).map((one) => [one.control, one]));
-  return controlTable.flatMap(({ type, moved }): readonly ControlDifference[] => {
-    if (moved === undefined) return [compared.get(type) ?? []].flat();
+function unorderedControls(sides: ComparedPostures): readonly ControlType[] {
+  const compared = new Set(compareProtection(sides.before, sides.after).map(({ control }) => control));
+  return controlTable.flatMap(({ type, moved }): readonly ControlType[] => {
+    if (moved === undefined) return compared.has(type) ? [type] : [];
     // That everybody sees a connection is no control of it.
     if (controlsOf(sides.before, type).concat(controlsOf(sides.after, type)).includes(everybodyControl)) return [];
     const texts = changedTexts(type, sides);
-    return texts.before.length + texts.after.length === 0 ? [] : [{ ...noDifference, control: type }];
+    return texts.before.length + texts.after.length === 0 ? [] : [type];
   });
 }
 
-function affectedConnection(sides: Sides): AffectedConnection | undefined {
-  const { id, own, before, after, lookup } = sides;
+function affectedConnection({ id, own, before, after, lookup, ...sides }: Sides): AffectedConnection | undefined {
   // Opening a connection that an interrupted apply created closed removes no protection from anyone.
   const isCreated = isFirstOpening(own, before !== undefined);
   const replaced = isCreated ? sides.replaced : undefined;
   const isDeleted = after === undefined;
-  const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];
+  const ends = { before: (isCreated ? replaced?.posture : before) ?? emptyPosture, after: after ?? emptyPosture };
+  const creation = isCreated ? lookup.causesOf([{ id, path: '' }]) : [];
   const isOrdered = !isDeleted && (!isCreated || replaced !== undefined);
-  const ends = { before: first, after: last };
-  const differences = isOrdered ? orderedDifferences(id, ends, lookup) : unorderedDifferences(ends);
-  if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
-  const controls = differences.map(({ control }) => control);
-  const whole = lookup.causesOf([{ id, path: '' }]);
-  const causes = isCreated
-    ? new Map((['access', ...controls] as const).map((control) => [control, new Map([['weakens', whole] as const])] as const))
-    : new Map(isDeleted ? [] : differences.map((one) => [one.control, causesOfDifference(id, one, lookup)] as const));
-  const controlChanges = differences.map((difference): ControlChange => {
-    const { control } = difference;
-    return {
-      control,
-      direction: isOrdered ? combineEffects(effectsOfDifferences([difference])) : 'neutral',
-      ...changedTexts(control, ends),
-      ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
-      causes: isCreated && replaced === undefined ? [] : [...new Set([...(causes.get(control)?.values() ?? [])].flat())],
-    };
-  });
-  const rulesOnIt = rulesOnEither(isCreated ? emptyPosture : first, last);
+  const statements = isOrdered ? statementsOn(id, ends, isCreated ? { ...lookup, causesOf: () => creation } : lookup) : [];
+  const controls = isOrdered ? [...new Set(statements.map(({ control }) => control))] : unorderedControls(ends);
+  if (controls.length === 0 && !isCreated && !isDeleted) return undefined;
+  const rules = rulesOnEither(isCreated ? emptyPosture : ends.before, ends.after);
   const change: PostureChange = {
     connection: id,
-    direction: isOrdered ? combineEffects(effectsOfDifferences(differences)) : 'neutral',
+    direction: directionOf(statements),
     ...(isCreated ? { created: true } : {}),
     ...(isDeleted ? { deleted: true } : {}),
     ...(replaced === undefined ? {} : { replaces: replaced.id }),
-    tags: isDeleted ? first.tags : last.tags,
-    controls: controlChanges,
-    ...(rulesOnIt.length === 0 ? {} : { rules: rulesOnIt }),
-  };
-  return {
-    change,
-    differences: isOrdered ? differences : [],
-    before: first,
-    after: last,
-    causes,
-    isReplaced: own?.replacedBy !== undefined,
-  };
-}
-
-/** Returns what causes each effect of a difference; what nothing that decides it explains is caused by all that does. */
-function causesOfDifference(id: ResourceId, difference: ControlDifference, lookup: DifferenceLookup): CausesByEffect {
-  const { aspectOn, causesOf } = lookup;
-  const deciders = decidersOn(id, difference.control, lookup);
-  const { lost, gained, coexisting, incomparable } = difference;
-  const effects = [
-    ['weakens', 'more', lost],
-    ['strengthens', 'less', [...gained, ...coexisting]],
-    ['unknown', 'unclear', incomparable],
-  ] as const;
-  const { idle = [], connection = id } = aspectOn(id, difference.control) ?? {};
-  return new Map([
-    ...(idle.length === 0 ? [] : [['neutral', causesOf(decidersFor(id, idle, connection))] as const]),
-    ...effects.flatMap(([effect, direction, controls]) => {
-      const texts = new Set(controls.flatMap(({ name, content = name }) => [name, content]));
-      const by = deciders.get(direction) ?? [...deciders.values()].flat();
-      // What only rules bring is lost with an entry that had it, and gained with one that has it.
-      const side = aspectTypes.has(difference.control) ? sides[effect] : {};
-      return controls.length === 0 ? [] : [[effect, causesOf(by, { texts, ...side })] as const];
+    tags: (isDeleted ? ends.before : ends.after).tags,
+    controls: controls.map((control): ControlChange => {
+      const own = statements.filter((one) => one.control === control);
+      return {
+        control,
+        direction: directionOf(own),
+        ...changedTexts(control, ends),
+        ...([ends.before, ends.after].some(({ incomplete }) => incomplete.has(control)) ? { atLeast: true } : {}),
+        causes: [...new Set(own.flatMap(({ causes }) => causes))],
+      };
     }),
-  ]);
+    ...(rules.length === 0 ? {} : { rules }),
+  };
+  return { change, statements, ...ends, creation, isReplaced: own?.replacedBy !== undefined };
 }
 
-const sides = { weakens: { side: 'before' }, strengthens: { side: 'after' }, unknown: {} } as const;
+function directionOf(statements: readonly Statement[]): PostureChange['direction'] {
+  return combineEffects(new Set(statements.map(({ effect }) => effect)));
+}

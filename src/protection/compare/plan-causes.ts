@@ -15,7 +15,7 @@ import type { PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
 import { findEditedEntries } from '../posture/edited-entries.ts';
 
 /** Texts of which a written entry has to contain one; with a side, in its value there. */
-type NamedTexts = { readonly texts: ReadonlySet<string>; readonly side?: 'before' | 'after' };
+type NamedTexts = { readonly texts: ReadonlySet<string>; readonly side?: 'before' | 'after' | undefined };
 
 /** Finds what a plan writes of deciders. */
 export type PlanCauses = {

@@ -46,17 +46,6 @@ function compareCached({ type, ofRules, compare }: AspectRow, before: Posture, a
 /** One effect of a difference; a mixed difference has two. */
 export type ProtectionEffect = Exclude<ProtectionVerdict, 'both' | 'neutral'>;
 
-/** Returns all effects of differences. */
-export function effectsOfDifferences(differences: readonly ControlDifference[]): ReadonlySet<ProtectionEffect> {
-  return new Set(
-    differences.flatMap(({ lost, gained, incomparable, coexisting }) => [
-      ...(lost.length > 0 ? (['weakens'] as const) : []),
-      ...(incomparable.length > 0 ? (['unknown'] as const) : []),
-      ...(gained.length + coexisting.length > 0 ? (['strengthens'] as const) : []),
-    ]),
-  );
-}
-
 /** Combines effects into one verdict: a control that weakens and another that strengthens give `both`. */
 export function combineEffects(effects: ReadonlySet<ProtectionEffect | 'neutral'>): ProtectionVerdict {
   if (effects.has('weakens')) return effects.has('strengthens') ? 'both' : 'weakens';

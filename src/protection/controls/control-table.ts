@@ -42,9 +42,6 @@ export const aspectRows: readonly AspectRow[] = controlTable.flatMap(({ compare,
   compare === undefined ? [] : [{ ...row, compare }],
 );
 
-/** The controls of these rows. */
-export const aspectTypes: ReadonlySet<ControlType> = new Set(aspectRows.map(({ type }) => type));
-
 /** The columns in which reports show the control types. */
 export const controlColumns: readonly ControlColumn[] = controlTable.map(({ type, column }) => ({ type, ...column }));
 

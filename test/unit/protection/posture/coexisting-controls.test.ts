@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { combineEffects, compareProtection, effectsOfDifferences } from '../../../../src/protection/controls/compare-protection.ts';
+import { compareProtection } from '../../../../src/protection/controls/compare-protection.ts';
 import { emptyPosture, type Control, type Posture } from '../../../../src/protection/controls/control-row.ts';
 
 const counted: Control = { name: 'PERSON', limit: 0.2 };
@@ -10,7 +10,11 @@ function masking(...parts: readonly Control[]): Posture {
 }
 
 function direction(before: Posture, after: Posture): readonly string[] {
-  return compareProtection(before, after).map((one) => combineEffects(effectsOfDifferences([one])));
+  return compareProtection(before, after).flatMap(({ lost, gained, coexisting, incomparable }) => [
+    ...lost.map(() => 'weakens'),
+    ...[...gained, ...coexisting].map(() => 'strengthens'),
+    ...(incomparable.length > 0 ? ['unknown'] : []),
+  ]);
 }
 
 test('a second masking rule with another score never weakens, and the effect of its removal is unknown', () => {
