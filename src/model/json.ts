@@ -71,7 +71,7 @@ function sortFew(keys: string[]): readonly string[] {
   return keys;
 }
 
-/** Serializes a JSON value canonically: object keys sorted, no whitespace. */
+/** Serializes a JSON value canonically: object keys sorted, no whitespace; what is undefined is left out. */
 export function canonical(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   let text = '';
@@ -80,7 +80,10 @@ export function canonical(value: Json): string {
     return `[${text}]`;
   }
   if (!isObject(value)) return '';
-  for (const key of sortedKeys(value)) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(value[key] ?? null)}`;
+  for (const key of sortedKeys(value)) {
+    const entry = value[key];
+    if (entry !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(entry)}`;
+  }
   return `{${text}}`;
 }
 
@@ -101,7 +104,10 @@ export function* canonicalPieces(value: Json, depth = 4): Generator<string> {
 }
 
 function sortedEntries(value: JsonObject): readonly (readonly [string, Json])[] {
-  return sortedKeys(value).map((key) => [`${JSON.stringify(key)}:`, value[key] ?? null]);
+  return sortedKeys(value).flatMap((key) => {
+    const entry = value[key];
+    return entry === undefined ? [] : [[`${JSON.stringify(key)}:`, entry] as const];
+  });
 }
 
 /** Compares two texts by code unit, independent of the locale. */

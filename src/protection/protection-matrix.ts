@@ -48,19 +48,17 @@ function rowOf(
   return {
     connection,
     tags: has === undefined ? first.tags : last.tags,
-    ...(had === undefined || change?.created === true ? { created: true } : {}),
-    ...(has === undefined ? { deleted: true } : {}),
-    ...(change === undefined ? {} : { direction: change.direction }),
-    ...(rules.length === 0 ? {} : { rules }),
+    created: had === undefined || change?.created,
+    deleted: has === undefined || undefined,
+    direction: change?.direction,
+    rules: rules.length === 0 ? undefined : rules,
     cells: controlTypes.map((control) => {
-      const direction = ways.get(control);
-      const atLeast = first.incomplete.has(control) || last.incomplete.has(control);
       return {
         control,
         before: had === undefined ? [] : enforcedTexts(had, control),
         after: has === undefined ? [] : enforcedTexts(has, control),
-        ...(direction === undefined ? {} : { direction }),
-        ...(atLeast ? { atLeast: true } : {}),
+        direction: ways.get(control),
+        atLeast: first.incomplete.has(control) || last.incomplete.has(control) || undefined,
       };
     }),
   };

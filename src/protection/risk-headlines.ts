@@ -1,7 +1,7 @@
 import { groupBy } from '../model/collections.ts';
 import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '../model/plan/plan.ts';
 import { isPointerWithin, type Pointer, tokensOf } from '../model/pointer.ts';
-import type { Cause, Headline } from '../model/protection/protection.ts';
+import type { Headline } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { namesText, ofSeveral, quoteName } from './controls/control-row.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
@@ -23,13 +23,15 @@ export function rerouteHeadlines(changes: readonly AssessedChange[], snapshots: 
     const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
     return {
       direction: first.class === 'unknown' || first.class === 'weakens' ? first.class : 'reroutes',
-      ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
+      target: first.class === 'reroutes' ? rerouteTarget(first.code) : undefined,
       text: count === 1 ? `1 ${subject} ${phrase}` : `${count} ${subject}s ${ofSeveral(phrase)}`,
       connections: ids,
       tags: sharedTags(ids, snapshots),
-      causes: members.map(({ change, risk }) => ({
-        ...causeOf(change.id, risk),
-        ...(revertsDrift(change, risk.path) ? { byHand: true } : {}),
+      causes: members.map(({ change, risk: { path, place } }) => ({
+        by: change.id,
+        path,
+        place,
+        byHand: revertsDrift(change, path) || undefined,
       })),
     };
   });
@@ -38,10 +40,6 @@ export function rerouteHeadlines(changes: readonly AssessedChange[], snapshots: 
 /** Returns the connections that a risk of an object is about: the object itself, or those on which it does something. */
 function connectionsOf(id: ResourceId, { connections = [] }: Risk): readonly ResourceId[] {
   return kindOf(id) === 'Connection' ? [id] : connections;
-}
-
-function causeOf(by: ResourceId, { path, place }: Risk): Cause {
-  return { by, ...(path === undefined ? {} : { path }), ...(place === undefined ? {} : { place }) };
 }
 
 /** Returns whether a change only undoes drift in the fields at a path. */
@@ -70,7 +68,7 @@ export function manifestHeadlines(all: readonly UnwrittenRisks[], snapshots: Pla
       text,
       connections: ids,
       tags: sharedTags(ids, snapshots),
-      causes: members.flatMap(({ id, risks }) => risks.map((risk) => causeOf(id, risk))),
+      causes: members.flatMap(({ id, risks }) => risks.map(({ path, place }) => ({ by: id, path, place }))),
     };
   });
 }

@@ -20,11 +20,11 @@ export type Risk = {
   readonly code: `risk/${string}`;
   readonly class: RiskClass;
   /** The field, or the common path of several fields; absent when an edge or the whole resource is the cause. */
-  readonly path?: Pointer;
+  readonly path?: Pointer | undefined;
   /** The affected connections, unless the resource is the connection itself. */
-  readonly connections?: readonly ResourceId[];
+  readonly connections?: readonly ResourceId[] | undefined;
   /** The position in a manifest: `file:line:column`. */
-  readonly place?: string;
+  readonly place?: string | undefined;
 };
 
 /** The risks of a resource whose manifest differs from the base although nothing is written. */

@@ -11,7 +11,7 @@ export const permissionParts = ['sees it', 'open', 'runbooks', 'approval', 'long
 export type PermissionPart = (typeof permissionParts)[number];
 
 /** An object (path ''), one of its fields, an element of a list in it, or its edge to a connection, that decides a fact. */
-export type Decider = { readonly id: ResourceId; readonly path: Pointer; readonly edge?: ResourceId };
+export type Decider = { readonly id: ResourceId; readonly path: Pointer; readonly edge?: ResourceId | undefined };
 
 /** One fact of a permission, and everything that decides it; nothing where it follows from what does not exist. */
 export type PermissionFact = {
@@ -39,16 +39,16 @@ export type AllowedRunbook = { readonly repository?: string; readonly name: stri
 export type PermissionTerms = {
   readonly answer: Answer;
   /** Absent: no approval; `unknown`: it is not known. */
-  readonly approval?: NeededApproval | 'unknown';
+  readonly approval?: NeededApproval | 'unknown' | undefined;
   /** The longest access in seconds; absent without a limit, and for commands. */
-  readonly longest?: number;
+  readonly longest?: number | undefined;
   /** Something limits the access, and how long is not known. */
-  readonly isLimitUnknown?: boolean;
+  readonly isLimitUnknown?: boolean | undefined;
   /** The only runbooks that they may run; absent: every one, or another verb. */
-  readonly runbooks?: readonly AllowedRunbook[];
+  readonly runbooks?: readonly AllowedRunbook[] | undefined;
   /** The day or time at which the manifests take the access away, and why it is for a time. */
-  readonly until?: string;
-  readonly reason?: string;
+  readonly until?: string | undefined;
+  readonly reason?: string | undefined;
 };
 
 /** Whether people in some groups may use a connection in one way, and what they need for it. */

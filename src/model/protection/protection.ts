@@ -11,7 +11,7 @@ export type SampleSide = 'input' | 'output' | 'text';
 /** A sample and the result of simulating the rule on it. */
 export type SampleResult = {
   readonly at: Position;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The role of the text; `access` for an access test, which has none. */
   readonly side: SampleSide | 'access';
   readonly text: string;
@@ -105,13 +105,13 @@ export type ControlColumn = {
 /** The cause of a changed control: a field of a resource or an edge, with its position in a manifest or a mark for drift. */
 export type Cause = {
   readonly by: ResourceId;
-  readonly path?: Pointer;
+  readonly path?: Pointer | undefined;
   /** The other end, if an edge is the cause. */
-  readonly edge?: ResourceId;
+  readonly edge?: ResourceId | undefined;
   /** The position in a manifest: `file:line:column`. */
-  readonly place?: string;
+  readonly place?: string | undefined;
   /** The plan reverts a drift. */
-  readonly byHand?: true;
+  readonly byHand?: true | undefined;
 };
 
 /**
@@ -123,14 +123,18 @@ export type Attachment = {
   readonly how: 'direct' | 'selector' | 'attribute' | 'edge' | 'every';
   readonly attribute?: string;
   /** The position in a manifest: `file:line:column`. Only `explain` states it: a plan has one for each pair of a rule and a connection. */
-  readonly place?: string;
+  readonly place?: string | undefined;
 };
 
 /** The control types of a rule on a connection, and everything that attaches it. */
 export type RuleEffect = { readonly controls: readonly ControlType[]; readonly by: readonly Attachment[] };
 
 /** A rule on a connection before the plan, after it, or both. */
-export type ConnectionRule = { readonly rule: ResourceId; readonly before?: RuleEffect; readonly after?: RuleEffect };
+export type ConnectionRule = {
+  readonly rule: ResourceId;
+  readonly before?: RuleEffect | undefined;
+  readonly after?: RuleEffect | undefined;
+};
 
 /** One control type of one connection before and after. */
 export type ControlChange = {
@@ -139,7 +143,7 @@ export type ControlChange = {
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** There may be more controls than can be read. */
-  readonly atLeast?: true;
+  readonly atLeast?: true | undefined;
   readonly causes: readonly Cause[];
 };
 
@@ -148,14 +152,14 @@ export type PostureChange = {
   readonly connection: ResourceId;
   readonly direction: ProtectionVerdict;
   /** The connection is created or opened for the first time, so it had no protection to lose. */
-  readonly created?: true;
-  readonly deleted?: true;
+  readonly created?: true | undefined;
+  readonly deleted?: true | undefined;
   /** The connection that it replaces, and that it is compared with. */
-  readonly replaces?: ResourceId;
+  readonly replaces?: ResourceId | undefined;
   readonly tags: JsonObject;
   readonly controls: readonly ControlChange[];
   /** All rules on the connection, including unchanged ones; absent when there are none. */
-  readonly rules?: readonly ConnectionRule[];
+  readonly rules?: readonly ConnectionRule[] | undefined;
 };
 
 /** One statement about several connections, such as `lose masking`. */
@@ -171,7 +175,7 @@ export type Headline = {
   /** The manifests accept drift: the gateway already has the change. */
   readonly accepted?: true;
   /** What a reroute sends credentials to, or whose code it runs. */
-  readonly target?: RerouteTarget;
+  readonly target?: RerouteTarget | undefined;
   /** The place of its control among headlines with the same verdict: a smaller one comes first. Absent where no control is the cause. */
   readonly weight?: number;
 };
@@ -193,16 +197,16 @@ export type PartEffect = Pick<Cause, 'by' | 'path' | 'edge'> & { readonly direct
 /** A sample of a live rule whose result changes with the plan: `blocked`, `allowed`, `masked`, `in clear`, or unknown. */
 export type SampleChange = {
   readonly rule: ResourceId;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly side: SampleSide;
   readonly text: string;
   /** The entity type, for a masking rule. */
   readonly type?: string;
   readonly before: string;
   readonly after: string;
-  readonly at?: Position;
+  readonly at?: Position | undefined;
   /** The sample exists only in the manifests that were applied last. */
-  readonly gone?: true;
+  readonly gone?: true | undefined;
 };
 
 /**
@@ -217,11 +221,11 @@ export type PermissionEffect = (typeof permissionEffects)[number];
 export type PermissionChange = {
   readonly effect: PermissionEffect;
   /** Whose members it is about; absent: everybody but the members of the groups in `except`. */
-  readonly groups?: readonly string[];
+  readonly groups?: readonly string[] | undefined;
   /** It is about people in all of the groups: people in fewer of them do not gain it. */
   readonly together?: true;
   /** Lists of groups that decide the same: the people are in one of each. Absent where each list has one, which is in `groups`. */
-  readonly oneOfEach?: readonly (readonly string[])[];
+  readonly oneOfEach?: readonly (readonly string[])[] | undefined;
   readonly except?: readonly string[];
   readonly verbs: readonly AccessMode[];
   readonly connections: readonly ResourceId[];
@@ -259,21 +263,21 @@ export type ProtectionMatrixCell = {
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** The verdict; absent when unchanged. */
-  readonly direction?: ProtectionVerdict;
+  readonly direction?: ProtectionVerdict | undefined;
   /** There may be more controls than can be read. */
-  readonly atLeast?: true;
+  readonly atLeast?: true | undefined;
 };
 
 /** One connection with all its controls. */
 export type ProtectionMatrixRow = {
   readonly connection: ResourceId;
   readonly tags: JsonObject;
-  readonly created?: true;
-  readonly deleted?: true;
+  readonly created?: true | undefined;
+  readonly deleted?: true | undefined;
   /** The verdict as a whole; absent when nothing changes. */
-  readonly direction?: ProtectionVerdict;
+  readonly direction?: ProtectionVerdict | undefined;
   /** The rules after the plan, or before it for a deleted connection; absent when there are none. */
-  readonly rules?: readonly (RuleEffect & { readonly rule: ResourceId })[];
+  readonly rules?: readonly (RuleEffect & { readonly rule: ResourceId })[] | undefined;
   /** One cell per column, in their order. */
   readonly cells: readonly ProtectionMatrixCell[];
 };

@@ -20,7 +20,7 @@ export function endText({ until, reason }: Pick<TimedGrant, 'until' | 'reason'>)
 }
 
 /** Returns until when access is granted: ` until 2026-12-31 (migration)`; empty without an end. */
-export function termText({ until, reason }: Partial<Pick<TimedGrant, 'until' | 'reason'>>): string {
+export function termText({ until, reason }: { readonly until?: string | undefined; readonly reason?: string | undefined }): string {
   return until === undefined ? '' : endText({ until, ...(reason === undefined ? {} : { reason }) });
 }
 

@@ -103,7 +103,7 @@ function alikeConnection(
     ...one,
     before,
     after,
-    change: { ...change, connection: id, tags: after.tags, ...(rules.length === 0 ? {} : { rules }) },
+    change: { ...change, connection: id, tags: after.tags, rules: rules.length === 0 ? undefined : rules },
   };
 }
 
@@ -224,21 +224,21 @@ function affectedConnection({ id, own, before, after, lookup, ...sides }: Sides)
   const change: PostureChange = {
     connection: id,
     direction: directionOf(statements),
-    ...(isCreated ? { created: true } : {}),
-    ...(isDeleted ? { deleted: true } : {}),
-    ...(replaced === undefined ? {} : { replaces: replaced.id }),
+    created: isCreated || undefined,
+    deleted: isDeleted || undefined,
+    replaces: replaced?.id,
     tags: (isDeleted ? ends.before : ends.after).tags,
     controls: controls.map((control): ControlChange => {
-      const own = statements.filter((one) => one.control === control);
+      const about = statements.filter((one) => one.control === control);
       return {
         control,
-        direction: directionOf(own),
+        direction: directionOf(about),
         ...changedTexts(control, ends),
-        ...([ends.before, ends.after].some(({ incomplete }) => incomplete.has(control)) ? { atLeast: true } : {}),
-        causes: [...new Set(own.flatMap(({ causes }) => causes))],
+        atLeast: ends.before.incomplete.has(control) || ends.after.incomplete.has(control) || undefined,
+        causes: [...new Set(about.flatMap(({ causes }) => causes))],
       };
     }),
-    ...(rules.length === 0 ? {} : { rules }),
+    rules: rules.length === 0 ? undefined : rules,
   };
   return { change, statements, ...ends, creation, isReplaced: own?.replacedBy !== undefined };
 }

@@ -173,12 +173,8 @@ export function differing({ before, after, id, former }: Ends, by: readonly Deci
   if (former === undefined) return [];
   const isSuccessor = former !== id;
   for (const one of by) {
-    const own: Decider = { ...one, id: one.id === former ? id : one.id, ...(one.edge === undefined ? {} : { edge: id }) };
-    const was: Decider = {
-      ...own,
-      id: own.id === id ? former : own.id,
-      ...(own.edge === undefined ? {} : { edge: former }),
-    };
+    const own: Decider = { ...one, id: one.id === former ? id : one.id, edge: one.edge && id };
+    const was: Decider = { ...own, id: own.id === id ? former : own.id, edge: own.edge && former };
     if (equal(valueOf(before, was), valueOf(after, own))) continue;
     // What a successor has otherwise is its own creation, not what attaches a rule to it.
     if (isSuccessor && (own.edge !== undefined || own.path === '' || attributeOf(own) !== undefined)) continue;

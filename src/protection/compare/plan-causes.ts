@@ -134,7 +134,7 @@ function entryPath({ path }: FieldChange): Pointer {
 
 /** Returns the cause for a created or deleted resource; one that a drift deleted is marked `byHand`. */
 function resourceCause({ id, at, fields }: Pick<Change, 'id' | 'at' | 'fields'>): Cause {
-  return { by: id, ...placeField(at), ...(fields.some(({ origin }) => origin === 'drift') ? { byHand: true } : {}) };
+  return { by: id, place: placeText(at), byHand: fields.some(({ origin }) => origin === 'drift') || undefined };
 }
 
 /** Returns the cause for a field; deeper paths are cut to the entry of a list. */
@@ -143,8 +143,8 @@ function fieldCause(change: Change, field: FieldChange): Cause {
   return {
     by: id,
     path: entryPath(field),
-    ...placeField(fieldPosition(change, field) ?? at),
-    ...(field.origin === 'drift' && expiryOf(field) === undefined ? { byHand: true } : {}),
+    place: placeText(fieldPosition(change, field) ?? at),
+    byHand: (field.origin === 'drift' && expiryOf(field) === undefined) || undefined,
   };
 }
 
@@ -203,11 +203,11 @@ function attachmentCause(
   return {
     by: writer,
     edge: writer === rule ? connection : rule,
-    ...(first === undefined ? placeField(former ?? byKey.get(writer)?.at) : { place: first }),
-    ...(origin === 'drift' ? { byHand: true } : {}),
+    place: first ?? placeText(former ?? byKey.get(writer)?.at),
+    byHand: origin === 'drift' || undefined,
   };
 }
 
-function placeField(at: Position | undefined): { readonly place?: string } {
-  return at === undefined ? {} : { place: formatPosition(at) };
+function placeText(at: Position | undefined): string | undefined {
+  return at && formatPosition(at);
 }

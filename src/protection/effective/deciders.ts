@@ -120,7 +120,7 @@ export function decidersFor(
   const own = (id: ResourceId): ResourceId => (id === of ? connection : id);
   return by.map((one) => {
     if (one.id !== of && one.edge !== of) return one;
-    const found = known.get(one) ?? { ...one, id: own(one.id), ...(one.edge === undefined ? {} : { edge: own(one.edge) }) };
+    const found = known.get(one) ?? { ...one, id: own(one.id), edge: one.edge && own(one.edge) };
     known.set(one, found);
     return found;
   });

@@ -31,7 +31,7 @@ export function causesAt(deciders: readonly Decider[], positionOf: DeciderPositi
   return [...groupBy(deciders, ({ id, path }) => `${id}${path}`).values()].map(([decider]) => {
     const { id: by, path } = decider;
     const at = positionOf(decider);
-    return { by, ...(path === '' ? {} : { path }), ...(at === undefined ? {} : { place: formatPosition(at) }) };
+    return { by, path: path === '' ? undefined : path, place: at && formatPosition(at) };
   });
 }
 

@@ -1,7 +1,7 @@
 import { appendAll, groupBy } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 
-import { canonical, compareText, equal } from '../../model/json.ts';
+import { compareText, equal } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { AccessMode, RoleNames } from '../../model/protection/access-objects.ts';
 import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
@@ -99,7 +99,7 @@ function linesOf(differences: readonly [Difference, ...Difference[]], { before, 
     const own = differences.filter((one) => one.verb === verb);
     const named = own.length === 0 ? [] : groupsNamedOn(sides, verb);
     for (const { deciders, who, ...change } of [...changesOfGroups(sides, own, { verb, named }), ...jointGains(sides, own, verb)]) {
-      const key = canonical([change.effect, { ...change.before }, { ...change.after }, { ...who }]);
+      const key = JSON.stringify([change.effect, change.before, change.after, who]);
       const line = lines.get(key) ?? { ...change, id, who, verbs: [], deciders: [], named: [...named, ...(who.groups ?? [])] };
       line.verbs.push(verb);
       appendAll(line.deciders, deciders);
@@ -150,7 +150,7 @@ function changesOfGroups(
     const { effect, deciders } = effectOf(sides, { parts, terms, member: group === undefined ? [] : [group] });
     const [before, after] = differingTerms(terms);
     const isAlone = isRestricted && group !== undefined && seeing.includes(group) && !ruled.has(group);
-    const key = canonical([effect, { ...before }, { ...after }, isAlone]);
+    const key = JSON.stringify([effect, before, after, isAlone]);
     const change = alike.get(key) ?? { effect, before, after, deciders: [], groups: [] };
     appendAll(change.deciders, deciders);
     change.groups.push(group);
@@ -219,7 +219,7 @@ function needsLess({ has }: Sides, people: readonly [MemberSort, MemberSort], ve
 function peopleTogether(places: readonly (readonly string[])[]): People {
   const lists = sortPlaces(places);
   const groups = lists.flatMap((list) => list.slice(0, 1));
-  return { groups, together: true, ...(lists.some((list) => list.length > 1) ? { oneOfEach: lists } : {}) };
+  return { groups, together: true, oneOfEach: lists.some((list) => list.length > 1) ? lists : undefined };
 }
 
 type Found = { readonly effect: PermissionEffect; readonly deciders: readonly Decider[] };
@@ -282,9 +282,7 @@ function causesOf({ id, had, has }: Sides, { difference, direction, member }: Ca
 
 /** Folds what changes in the same way on several connections, the largest effect first. */
 function foldConnections(all: readonly Line[], positionOf: DeciderPosition, roles: RoleNames): readonly PermissionChange[] {
-  const groups = groupBy(all, ({ who, verbs, effect, before, after }) =>
-    canonical([{ ...who }, verbs, effect, { ...before }, { ...after }]),
-  );
+  const groups = groupBy(all, ({ who, verbs, effect, before, after }) => JSON.stringify([who, verbs, effect, before, after]));
   const folded = [...groups.values()].map((same): PermissionChange => {
     const [{ effect, who, verbs, before, after }] = same;
     const causes = causesAt(

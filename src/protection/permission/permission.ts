@@ -62,9 +62,9 @@ function decide(subject: PermissionSubject, { groups, verb }: Question): Decisio
   const isLimitUnknown = verb === 'connect' && isDurationHidden(subject, review);
   return {
     answer: worst([...entry, approvedBy].map((fact) => fact.answer)),
-    ...(known === undefined ? {} : { approval: known }),
-    ...(limit === undefined ? {} : { longest: limit }),
-    ...(isLimitUnknown ? { isLimitUnknown } : {}),
+    approval: known,
+    longest: limit,
+    isLimitUnknown: isLimitUnknown || undefined,
     ...runbookTerms(subject, { groups, verb }),
     ...effectiveOf(subject).endFor(groups),
     entry,

@@ -40,7 +40,7 @@ export function placeAttachments(
 
 function placedAttachment({ by, path, how }: EdgeDeclaration, manifests: ReadonlyMap<ResourceId, DesiredResource>): Attachment {
   const at = manifests.get(by)?.locate(path);
-  return { ...(how === 'selector' ? bySelector : directly), ...(at === undefined ? {} : { place: formatPosition(at) }) };
+  return { ...(how === 'selector' ? bySelector : directly), place: at && formatPosition(at) };
 }
 
 function distinct(attachments: readonly Attachment[]): readonly Attachment[] {

@@ -142,14 +142,13 @@ export function connectionRules(
     const { by = [] } = after ?? {};
     const others = by.filter(({ how }) => how !== 'direct' && how !== 'selector');
     const places = others.length === by.length ? by : [...(placed.get(rule) ?? []), ...others];
-    return { ...one, ...(after === undefined ? {} : { after: { ...after, by: places } }), verbs: [...new Set(verbs)] };
+    return { ...one, after: after && { ...after, by: places }, verbs: [...new Set(verbs)] };
   });
 }
 
 /** Lists the rules on a connection in two states, and what each does there. */
 export function rulesOnEither({ rules: rulesBefore }: Posture, { rules: rulesAfter }: Posture): readonly ConnectionRule[] {
   return [...new Set([...rulesBefore.keys(), ...rulesAfter.keys()])].toSorted().map((rule) => {
-    const [before, after] = [rulesBefore.get(rule), rulesAfter.get(rule)];
-    return { rule, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+    return { rule, before: rulesBefore.get(rule), after: rulesAfter.get(rule) };
   });
 }

@@ -43,7 +43,7 @@ export function grantsByGroup({ resources }: Granting, by: readonly ResourceId[]
 export function lastEnd(ends: GrantEnds | undefined, grants: readonly Decider[]): EndedAccess {
   const found = grants.map(({ id, path }) => ends?.get(id)?.get(path));
   const last = found.reduce((one, other) => one && other && (endsLater(other.until, one.until) ? other : one), found[0]);
-  return last === undefined ? {} : { until: last.until, ...(last.reason === undefined ? {} : { reason: last.reason }) };
+  return last ?? {};
 }
 
 /** Returns a check whether the end of a grant of a connection differs between two states. */

@@ -44,8 +44,8 @@ export function destinationHeadlines(
       connections,
       tags: sharedTags(connections, snapshots),
       causes: connections.map((by) => {
-        const manifest = manifests.get(by);
-        return { by, ...(manifest === undefined ? {} : { place: formatPosition(manifest.locate('/secret')) }) };
+        const at = manifests.get(by)?.locate('/secret');
+        return { by, place: at && formatPosition(at) };
       }),
       weight: controlRow('who').weight,
     };

@@ -151,8 +151,7 @@ function controlRisks(placing: PlacingInput & { readonly change: Change }, { cau
       const connections = [...affected.connections].toSorted(compareText);
       const [first] = found;
       if (own.length === 0) {
-        const place = first?.place === undefined ? {} : { place: first.place };
-        return [{ code: riskCode({ name: control }), class: one, connections, ...place }];
+        return [{ code: riskCode({ name: control }), class: one, connections, place: first?.place }];
       }
       const drafts = own.map(({ path = '' }): RiskDraft => ({
         code: controlRisk(control),
@@ -231,10 +230,8 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, connection
   ]);
   const connections = [...ids].filter((id) => refusesSessions(postureIn(after, id)) && !refusesSessions(postureIn(before, id)));
   if (connections.length === 0) return [];
-  const place = change.at === undefined ? {} : { place: formatPosition(change.at) };
-  return [
-    { code: riskCode(generalRisk('unenforceable')), class: 'availability', connections: connections.toSorted(compareText), ...place },
-  ];
+  const place = change.at && formatPosition(change.at);
+  return [{ code: riskCode({ name: 'unenforceable' }), class: 'availability', connections: connections.toSorted(compareText), place }];
 }
 
 /** Finds the connections on which runbooks from another repository can be run: with their credentials, and with content that no plan shows. */
@@ -283,9 +280,9 @@ function placeRisks(drafts: readonly RiskDraft[], { change, resource, connection
       {
         code: riskCode(first.code),
         class: first.class ?? first.code.class,
-        ...(path === '' ? {} : { path }),
-        ...(connections === undefined ? {} : { connections }),
-        ...(at === undefined ? {} : { place: formatPosition(at) }),
+        path: path === '' ? undefined : path,
+        connections,
+        place: at && formatPosition(at),
       },
     ];
   });

@@ -55,7 +55,7 @@ function changesOfSample(change: Change, { sample, gone }: SampleToTry, { before
   if (had === undefined || had.unknown.length > 0) return [];
   const { given, at } = sample;
   const { name } = given;
-  const about = { rule: change.id, ...(typeof name === 'string' ? { name } : {}), ...(gone ? { gone: true as const } : { at }) };
+  const about = { rule: change.id, name: typeof name === 'string' ? name : undefined, gone: gone || undefined, at: gone ? undefined : at };
   if (kindOf(key) === 'GuardrailRule') {
     const side = typeof given['output'] === 'string' ? 'output' : 'input';
     const text = asText(given[side]);
@@ -110,7 +110,7 @@ export function trySamples(resource: DesiredResource, patterns: PatternCompiler)
 /** Returns the position and name of a sample result. */
 function headOf({ given, at }: Sample): Pick<SampleResult, 'at' | 'name'> {
   const { name } = given;
-  return { at, ...(typeof name === 'string' ? { name } : {}) };
+  return { at, name: typeof name === 'string' ? name : undefined };
 }
 
 type GuardrailContext = { readonly patterns: PatternCompiler; readonly hit: Set<string> };

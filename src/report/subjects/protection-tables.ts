@@ -33,7 +33,10 @@ const mostCauses = 5;
 /** The verdicts, the most severe first. */
 const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
 
-function byVerdict(left: { readonly direction?: ProtectionVerdict }, right: { readonly direction?: ProtectionVerdict }): number {
+function byVerdict(
+  left: { readonly direction?: ProtectionVerdict | undefined },
+  right: { readonly direction?: ProtectionVerdict | undefined },
+): number {
   return verdicts.indexOf(left.direction ?? 'neutral') - verdicts.indexOf(right.direction ?? 'neutral');
 }
 
