@@ -1,7 +1,7 @@
 import { asText, canonical, type JsonObject, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { decodedText, type DesiredSecret, type LiveSecret, type Secret } from '../../model/secret.ts';
-import { isCredential } from './secret-keys.ts';
+import { hasOwnSource, isCredential } from './secret-keys.ts';
 
 /**
  * Where a connection leads, and as whom. Each part is a set of identities, `=` with a value and `@` with the source of one: two connections share
@@ -54,8 +54,6 @@ const local = /^(localhost|127\.|0\.0\.0\.0|\[?::1|169\.254\.|\[?fe80:|host\.doc
 /** Keys of what a server shows of itself, which many accounts share. */
 const ofServer = /(cert|certificate|server_keys)$/i;
 
-const ownSource = /^(env|file|reference):/;
-
 /** Returns where a connection with these fields and secrets leads. */
 export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean): Lead {
   const all = Object.entries(secrets).map(([path, some]) => ({ key: tokensOf(path)[1] ?? '', some }));
@@ -76,7 +74,7 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
   const credentials = all.filter(({ key }) => isCredential(key) && !ofServer.test(key)).flatMap(({ some }) => some);
   const resource = asText(spec['resource_name']);
   const command = textsIn(spec['command']);
-  const sources = credentials.flatMap(({ source }) => (ownSource.test(source) ? [`@${source}`] : []));
+  const sources = credentials.filter(hasOwnSource).map(({ source }) => `@${source}`);
   return {
     servers: new Set(servers),
     databases: new Set([...identitiesOf(keysOf.database), ...urls.flatMap(({ database }) => (database === undefined ? [] : [database]))]),
@@ -91,7 +89,7 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
 
 /** Returns the identities of a setting: its value, and where the value is kept. */
 function identities(secret: DesiredSecret | LiveSecret): readonly string[] {
-  const source = ownSource.test(secret.source) ? [`@${secret.source}`] : [];
+  const source = hasOwnSource(secret) ? [`@${secret.source}`] : [];
   return secret.state === 'value' ? [`=${decodedText(secret)}`, ...source] : source;
 }
 

@@ -22,3 +22,8 @@ export function isCredential(key: string): boolean {
 export function isEndpoint(key: string): boolean {
   return !identity.test(key) && !looksLikeCredential(key) && !isToolKey(key);
 }
+
+/** Returns whether the source names where the value is stored; values in manifests have no source of their own. */
+export function hasOwnSource({ source }: { readonly source: string }): boolean {
+  return /^(env|file|reference):/.test(source);
+}

@@ -301,6 +301,4 @@ export type RiskDraft = {
   readonly code: RiskCode;
   readonly fields: readonly string[];
   readonly class?: RiskClass;
-  /** `metadata.ignore` is the cause, not the fields. */
-  readonly isIgnore?: true;
 };

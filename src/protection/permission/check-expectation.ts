@@ -17,7 +17,7 @@ import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
 import { simulateGuardrail } from '../samples/simulate.ts';
 import { hiddenLimits } from './hidden-fields.ts';
-import { approvalText, decidingFacts, permissionOf, type PermissionSubject, permissionTerms, postureOf } from './permission.ts';
+import { approvalText, decide, permissionOf, type PermissionSubject, postureOf } from './permission.ts';
 
 /** What results need: `newPatterns` makes a compiler for each text that should be blocked, and only tests that have such texts need it. */
 export type TestTools = { readonly textOf: (decider: Decider) => string; readonly newPatterns: (() => PatternCompiler) | undefined };
@@ -73,14 +73,14 @@ function checkDenied(
   { subject, groups }: Parameters<typeof checkExpectation>[1],
   textOf: TestTools['textOf'],
 ): ExpectationResult {
-  const possible = verbs.filter((verb) => permissionTerms(subject, { groups, verb }).answer !== 'no');
-  const granted = possible.filter((verb) => permissionTerms(subject, { groups, verb }).answer === 'yes');
+  const possible = verbs.map((verb) => ({ verb, ...decide(subject, { groups, verb }) })).filter(({ terms: { answer } }) => answer !== 'no');
+  const granted = possible.filter(({ terms: { answer } }) => answer === 'yes');
   const [first] = granted.length > 0 ? granted : possible;
   if (first === undefined) return passed('denied');
-  const facts = decidingFacts(subject, { groups, verb: first });
+  const { facts } = first;
   const entry = facts.filter(({ part }) => entryParts.has(part));
   const because = [...new Set(entry.flatMap(({ by }) => by).map(textOf))];
-  if (granted.length > 0) return { outcome: 'failed', found: `${granted.join(', ')} allowed`, because };
+  if (granted.length > 0) return { outcome: 'failed', found: `${joinVerbs(granted)} allowed`, because };
   return { outcome: 'unknown', found: `cannot be known: ${unknownText({ facts })}`, because };
 }
 
@@ -204,6 +204,6 @@ function isBlocked(
   });
 }
 
-function joinVerbs(permissions: readonly Permission[]): string {
+function joinVerbs(permissions: readonly Pick<Permission, 'verb'>[]): string {
   return permissions.map(({ verb }) => verb).join(', ');
 }

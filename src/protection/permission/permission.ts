@@ -24,12 +24,8 @@ export type PermissionSubject = { readonly id: ResourceId; readonly snapshot: Pr
 /** People, and what they want to do. */
 export type Question = { readonly groups: readonly string[]; readonly verb: AccessMode };
 
-/** What the gateway decides about a question, and the facts that decide it. */
-type Decision = PermissionTerms & {
-  readonly entry: readonly PermissionFact[];
-  readonly approvedBy: PermissionFact;
-  readonly rule: ResourceId | undefined;
-};
+/** What the gateway decides about a question, and the facts that decide it; of people without access, only those that refuse it. */
+type Decision = { readonly terms: PermissionTerms; readonly facts: readonly PermissionFact[] };
 
 /** Returns what the state of a gateway does for a connection that it has. */
 function effectiveOf({ id, snapshot }: PermissionSubject): Effective {
@@ -47,50 +43,34 @@ function lacksField({ fields }: Unread, of: ResourceId, field: string): boolean 
   return fields.some(({ id, path }) => id === of && path === pointer(field));
 }
 
-function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
-  const { access } = effectiveOf(subject);
+/** Returns the answer to a question, what people need, and the facts that decide the answer, the approval and the duration. */
+export function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
+  const { access, endFor } = effectiveOf(subject);
   const step = stepOf(verb);
   const review = reviewFor(access, groups, step);
-  const entry = [
+  const known = knownApproval(subject, review);
+  const deciding = [
     seesFact(subject, groups),
     openFact(subject, { groups, verb }),
     ...(verb === 'runbooks' ? [runbooksFact(subject, groups)] : []),
+    approvalFact(subject, { rule: review.rule, governing: access.rules[step] }, known),
   ];
-  const known = knownApproval(subject, review);
-  const approvedBy = approvalFact(subject, { rule: review.rule, governing: access.rules[step] }, known);
-  const limit = verb === 'connect' && Number.isFinite(review.longest) ? review.longest : undefined;
-  const isLimitUnknown = verb === 'connect' && isDurationHidden(subject, review);
+  const longest = verb === 'connect' && Number.isFinite(review.longest) ? review.longest : undefined;
+  const isLimitUnknown = (verb === 'connect' && isDurationHidden(subject, review)) || undefined;
+  const answer = worst(deciding.map((fact) => fact.answer));
   return {
-    answer: worst([...entry, approvedBy].map((fact) => fact.answer)),
-    approval: known,
-    longest: limit,
-    isLimitUnknown: isLimitUnknown || undefined,
-    ...runbookTerms(subject, { groups, verb }),
-    ...effectiveOf(subject).endFor(groups),
-    entry,
-    approvedBy,
-    rule: review.rule,
+    terms: { answer, approval: known, longest, isLimitUnknown, ...runbookTerms(subject, { groups, verb }), ...endFor(groups) },
+    facts:
+      answer === 'no'
+        ? deciding.filter((fact) => fact.answer === 'no')
+        : [...deciding, ...(verb === 'connect' ? [durationFact(subject, { longest, isLimitUnknown }, review.rule)] : [])],
   };
 }
 
 /** Returns the answer to a question with what people need, without what decides it; nothing is needed for what is not possible. */
 export function permissionTerms(subject: PermissionSubject, question: Question): PermissionTerms {
-  const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decide(subject, question);
+  const { terms } = decide(subject, question);
   return terms.answer === 'no' ? { answer: 'no' } : terms;
-}
-
-/** Returns the facts that decide the answer, the approval and the duration; of people without access, only those that refuse it. */
-export function decidingFacts(subject: PermissionSubject, question: Question): readonly PermissionFact[] {
-  return factsOf(subject, question, decide(subject, question));
-}
-
-function factsOf(
-  subject: PermissionSubject,
-  { verb }: Question,
-  { answer, entry, approvedBy, rule, longest, isLimitUnknown }: Decision,
-): readonly PermissionFact[] {
-  if (answer === 'no') return [...entry, approvedBy].filter((fact) => fact.answer === 'no');
-  return [...entry, approvedBy, ...durationFacts(subject, { limit: longest, isLimitUnknown, rule, verb })];
 }
 
 /** What is blocked and masked for everybody who uses a connection. */
@@ -137,17 +117,9 @@ export function permissionOf(
   question: Question,
   limits: Limits = limitsOf(subject, question.verb),
 ): Permission {
-  const { groups, verb } = question;
-  const decision = decide(subject, question);
-  const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decision;
-  return {
-    connection: subject.id,
-    groups,
-    verb,
-    ...terms,
-    ...limits,
-    facts: [...factsOf(subject, question, decision), ...(terms.answer === 'no' ? [] : [...analyzerFacts(subject, verb), ...limits.facts])],
-  };
+  const { terms, facts } = decide(subject, question);
+  const others = terms.answer === 'no' ? [] : [...analyzerFacts(subject, question.verb), ...limits.facts];
+  return { connection: subject.id, ...question, ...terms, ...limits, facts: [...facts, ...others] };
 }
 
 /** What groups can do on one connection, by verb: those that decide something there, and people in no other group. */
@@ -341,13 +313,6 @@ export function approvalText({ groups, needed, force, atLeast }: Exclude<NeededA
   return `${of}${force.length === 0 ? '' : `; ${force.join(', ')} can force it`}`;
 }
 
-type Limited = {
-  readonly limit: number | undefined;
-  readonly isLimitUnknown: boolean | undefined;
-  readonly rule: ResourceId | undefined;
-  readonly verb: AccessMode;
-};
-
 /** Returns whether what limits native access is not known; without a review and without a rule, nothing does. */
 function isDurationHidden(subject: PermissionSubject, { by }: Pick<Reviewing, 'by'>): boolean {
   const { access, unread } = effectiveOf(subject);
@@ -357,19 +322,20 @@ function isDurationHidden(subject: PermissionSubject, { by }: Pick<Reviewing, 'b
   return lacksField(unread.longest, limiting, 'access_max_duration');
 }
 
-function durationFacts(subject: PermissionSubject, { limit, isLimitUnknown, rule, verb }: Limited): readonly PermissionFact[] {
-  if (verb !== 'connect') return [];
-  if (isLimitUnknown) return [{ part: 'longest', answer: 'yes', text: 'not known', by: [] }];
-  if (limit === undefined) return [{ part: 'longest', answer: 'yes', text: 'no limit', by: [] }];
+function durationFact(
+  subject: PermissionSubject,
+  { longest, isLimitUnknown }: Pick<PermissionTerms, 'longest' | 'isLimitUnknown'>,
+  rule: ResourceId | undefined,
+): PermissionFact {
+  const fact = { part: 'longest', answer: 'yes', by: [] } as const;
+  if (isLimitUnknown === true || longest === undefined) return { ...fact, text: isLimitUnknown === true ? 'not known' : 'no limit' };
   const { rules, ownLimit } = effectiveOf(subject).access;
   // The rule that governs limits those, too, whose review it skips.
-  const by: readonly Decider[] =
-    rule === undefined && ownLimit === limit
-      ? [ownField(subject.id, 'access_max_duration')]
-      : rules.jit?.access_max_duration === limit
-        ? [ownField(rules.jit.key, 'access_max_duration')]
-        : [];
-  return [{ part: 'longest', answer: 'yes', text: `${durationText(limit)}${by.length === 0 ? ', the limit of the gateway' : ''}`, by }];
+  const limiting =
+    rule === undefined && ownLimit === longest ? subject.id : rules.jit?.access_max_duration === longest ? rules.jit.key : undefined;
+  const text = durationText(longest);
+  if (limiting === undefined) return { ...fact, text: `${text}, the limit of the gateway` };
+  return { ...fact, text, by: [ownField(limiting, 'access_max_duration')] };
 }
 
 function analyzerFacts(subject: PermissionSubject, verb: AccessMode): readonly PermissionFact[] {

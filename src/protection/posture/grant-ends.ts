@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
-import type { Decider } from '../../model/protection/permission.ts';
+import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { endsLater } from '../../model/time.ts';
@@ -15,7 +15,7 @@ export type GrantEnds = ReadonlyMap<ResourceId, ReadonlyMap<Pointer, TimedGrant>
 type Granting = { readonly resources: ReadonlyMap<ResourceId, { readonly spec: JsonObject }>; readonly ends?: GrantEnds | undefined };
 
 /** The ends of what grants a connection to people. */
-export type EndedAccess = Partial<Pick<TimedGrant, 'until' | 'reason'>>;
+export type EndedAccess = Pick<PermissionTerms, 'until' | 'reason'>;
 
 /** Returns the ends that manifests state, by the object and the path of what grants access. */
 export function grantEnds({ resources }: Pick<DesiredState, 'resources'>): GrantEnds {
@@ -43,7 +43,7 @@ export function grantsByGroup({ resources }: Granting, by: readonly ResourceId[]
 export function lastEnd(ends: GrantEnds | undefined, grants: readonly Decider[]): EndedAccess {
   const found = grants.map(({ id, path }) => ends?.get(id)?.get(path));
   const last = found.reduce((one, other) => one && other && (endsLater(other.until, one.until) ? other : one), found[0]);
-  return last ?? {};
+  return last === undefined ? {} : { until: last.until, reason: last.reason };
 }
 
 /** Returns a check whether the end of a grant of a connection differs between two states. */

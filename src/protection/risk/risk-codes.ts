@@ -12,7 +12,7 @@ import {
 import { type ControlType, controlTypes, type RerouteTarget } from '../../model/protection/protection.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { controlRow } from '../controls/control-table.ts';
-import type { RiskCode } from '../controls/control-row.ts';
+import type { RiskCode, RiskDraft } from '../controls/control-row.ts';
 
 const codes = {
   'selector-narrowed': ['weakens', 'a selector no longer matches some connections'],
@@ -87,8 +87,12 @@ const codes = {
 /** The names of the codes that belong to no control. */
 export type GeneralRiskName = keyof typeof codes;
 
-/** Returns a code that belongs to no control: of credentials, of manifests, and of whole objects. */
-export function generalRisk(name: GeneralRiskName): RiskCode {
+/** Returns a risk of fields whose code belongs to no control: of credentials, of manifests, and of whole objects. */
+export function riskOf(name: GeneralRiskName, ...fields: readonly string[]): RiskDraft {
+  return { code: generalRisk(name), fields };
+}
+
+function generalRisk(name: GeneralRiskName): RiskCode {
   const [usual, means, headline] = codes[name];
   return { name, class: usual, means, ...(headline === undefined ? {} : { headline }) };
 }

@@ -1,6 +1,6 @@
-import { addToGroup, onFirstUse } from '../../model/collections.ts';
+import { addToGroup, groupBy, onFirstUse } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById, formerIdOf, isSameManifest } from '../../model/desired.ts';
-import { compareText, type JsonObject } from '../../model/json.ts';
+import { compareText, type Json, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import {
@@ -27,17 +27,8 @@ import type { DestinationGains } from '../compare/destinations.ts';
 import type { PlanCauses } from '../compare/plan-causes.ts';
 import type { PlanDifferences } from '../compare/plan-differences.ts';
 import { destinationRisks, programRisks } from './destination-risks.ts';
-import { controlRisk, generalRisk, riskCode } from './risk-codes.ts';
-import {
-  isOtherRepository,
-  leftRisks,
-  manifestRisks,
-  repositoryRisks,
-  rerouteRisks,
-  resourceMembers,
-  sourceRisks,
-  sourceUsers,
-} from './secret-risks.ts';
+import { controlRisk, riskCode, riskOf } from './risk-codes.ts';
+import { isOtherRepository, leftRisks, manifestRisks, repositoryRisks, rerouteRisks, sourceRisks, sourceUsers } from './secret-risks.ts';
 import { postureIn } from '../posture/posture.ts';
 import { connectionsByRule, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
@@ -91,7 +82,7 @@ type RiskContext = RiskInput & {
   readonly connectionsOf: (rule: ResourceId) => readonly ResourceId[] | undefined;
   readonly effects: ReadonlyMap<ResourceId, ChangeEffects>;
   readonly usersOf: ReturnType<typeof sourceUsers>;
-  readonly membersOf: ReturnType<typeof resourceMembers>;
+  readonly resourceNames: () => ReadonlySet<Json | undefined>;
 };
 
 function createContext(input: RiskInput): RiskContext {
@@ -115,7 +106,7 @@ function createContext(input: RiskInput): RiskContext {
       ...(base?.resources ?? []),
       ...desired.resources.filter(({ id, key }) => before.resources.has(key) && !baseResources.has(id)),
     ]),
-    membersOf: resourceMembers(live.resources),
+    resourceNames: onFirstUse(() => new Set(live.resources.map(({ spec }) => spec['resource_name']))),
     connectionsOf: (rule) => {
       return kindOf(rule) === 'Connection' ? undefined : [...(byRule().get(rule) ?? [])].toSorted(compareText);
     },
@@ -133,10 +124,7 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
     ...runbookRisks(placing, context),
   ];
   if (risks.length > 0) return sortRisks(risks);
-  return placeRisks(
-    [{ code: generalRisk(change.action === 'create' || change.unfinished === true ? 'created' : 'neutral'), fields: [] }],
-    placing,
-  );
+  return placeRisks([riskOf(change.action === 'create' || change.unfinished === true ? 'created' : 'neutral')], placing);
 }
 
 /** Returns one risk for each effect of a change on a control: the differences that it causes decide the class. */
@@ -168,12 +156,12 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const { before, after: planned, liveResources, resources, predecessors, baseResources, destinations } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
-  if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
+  if (change.action === 'delete') return isConnection ? [riskOf('deleted')] : [];
   const predecessor = predecessors.get(key);
   const owners = {
     ...context,
-    subject: liveResources.get(key),
-    predecessor: predecessor === undefined ? undefined : liveResources.get(predecessor),
+    owner: liveResources.get(key) ?? (predecessor === undefined ? undefined : liveResources.get(predecessor)),
+    isNew: !liveResources.has(key),
     desired: resources.get(change.id),
     after: specIn(planned, key),
     applied: baseResources.get(change.id) ?? (predecessor === undefined ? undefined : baseResources.get(predecessor)),
@@ -186,19 +174,16 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const hadAccess = predecessor === undefined ? had : postureIn(before, predecessor);
   const isHidden =
     after !== undefined && hiddenPhrase(after) !== undefined && (hadAccess === undefined || hiddenPhrase(hadAccess) === undefined);
-  const hiding = isHidden ? [{ code: generalRisk('hidden'), fields: [] }] : [];
+  const hiding = isHidden ? [riskOf('hidden')] : [];
   if (isConnection && isFirstOpening(change, had !== undefined)) {
     const isExposed = after !== undefined && !predecessors.has(key) && unreviewedModes(after).length > 0;
-    return [...reroutes, ...hiding, ...(isExposed ? [{ code: generalRisk('exposed'), fields: [] }] : [])];
+    return [...reroutes, ...hiding, ...(isExposed ? [riskOf('exposed')] : [])];
   }
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {
     const hidden = field.held !== true && ('unknown' in field.before || 'unknown' in field.after);
-    return hidden && controlTypesOf(kindOf(key), field.path).length > 0
-      ? [{ code: generalRisk('unknown'), fields: tokensOf(field.path).slice(0, 1) }]
-      : [];
+    return hidden && controlTypesOf(kindOf(key), field.path).length > 0 ? [riskOf('unknown', ...tokensOf(field.path).slice(0, 1))] : [];
   });
-  const closing =
-    change.closed === 'between' && (had?.access.open.size ?? 0) > 0 ? [{ code: generalRisk('closed-between'), fields: [] }] : [];
+  const closing = change.closed === 'between' && (had?.access.open.size ?? 0) > 0 ? [riskOf('closed-between')] : [];
   return [...reroutes, ...hiding, ...closing, ...(change.action === 'create' ? [] : unseen)];
 }
 
@@ -245,7 +230,7 @@ function runbookRisks(
     [before, after].every((snapshot) => specIn(snapshot, id)['access_mode_runbooks'] === 'enabled'),
   );
   if (connections.length === 0) return [];
-  return placeRisks([{ code: generalRisk('runbooks-rerouted'), fields: ['git_url'] }], {
+  return placeRisks([riskOf('runbooks-rerouted', 'git_url')], {
     change,
     resource,
     connections: connections.toSorted(compareText),
@@ -260,31 +245,26 @@ type PlacingInput = {
 
 /** Adds code, class and position to drafts. Several fields with the same risk become one risk at their common path, but each ignored one stays itself. */
 function placeRisks(drafts: readonly RiskDraft[], { change, resource, connections }: PlacingInput): readonly Risk[] {
-  const groups = new Map<string, RiskDraft[]>();
-  for (const draft of drafts) {
+  const groups = groupBy(drafts, (draft) => {
     // Each field that is no longer watched is named.
-    const isApart = draft.isIgnore === true || draft.code.name === generalRisk('field-left').name;
-    const key = [draft.code.name, draft.class ?? '', ...(isApart ? draft.fields : [])].join(' ');
-    addToGroup(groups, key, draft);
-  }
-  return [...groups.values()].flatMap((group): readonly Risk[] => {
+    const isApart = isIgnore(draft) || draft.code.name === 'field-left';
+    return [draft.code.name, draft.class ?? '', ...(isApart ? draft.fields : [])].join(' ');
+  });
+  return [...groups.values()].map((group): Risk => {
     const [first] = group;
-    if (first === undefined) return [];
     const path = pathOf(group, change);
     const place = path === '' ? pointer(...first.fields.slice(0, 1)) : path;
     const field = place === '' ? undefined : change?.fields.find((one) => one.held !== true && isAt(one, place));
     const own = change === undefined || field === undefined ? undefined : fieldPosition(change, field);
-    const stated = first.isIgnore === true ? resource?.locateIgnore() : placeIn(resource, path);
-    const at = (first.isIgnore === true ? stated : (own ?? stated)) ?? change?.at;
-    return [
-      {
-        code: riskCode(first.code),
-        class: first.class ?? first.code.class,
-        path: path === '' ? undefined : path,
-        connections,
-        place: at && formatPosition(at),
-      },
-    ];
+    const stated = isIgnore(first) ? resource?.locateIgnore() : resource?.locate(path);
+    const at = (isIgnore(first) ? stated : (own ?? stated)) ?? change?.at;
+    return {
+      code: riskCode(first.code),
+      class: first.class ?? first.code.class,
+      path: path === '' ? undefined : path,
+      connections,
+      place: at && formatPosition(at),
+    };
   });
 }
 
@@ -292,8 +272,9 @@ function isAt({ path }: FieldChange, place: string): boolean {
   return path === place || path.startsWith(`${place}/`) || place.startsWith(`${path}/`);
 }
 
-function placeIn(resource: DesiredResource | undefined, path: string): ReturnType<DesiredResource['locate']> | undefined {
-  return resource === undefined ? undefined : resource.locate(path);
+/** `metadata.ignore` is the cause, not the fields. */
+function isIgnore({ code }: RiskDraft): boolean {
+  return code.name.startsWith('ignore-');
 }
 
 /** Returns the path of the only field, or the common prefix of all fields. */

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, onFirstUse } from '../../model/collections.ts';
 import { type DesiredResource, leftSecrets } from '../../model/desired.ts';
 import { isExtended, movedEnds } from '../../model/protection/moved-ends.ts';
 import { asObject, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
@@ -8,21 +8,27 @@ import { isPointerWithin, isWithinAny, overlaps, pointer, tokensOf, type Pointer
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { isToolList } from '../../model/spec/tool-lists.ts';
 import type { RiskDraft } from '../controls/control-row.ts';
-import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
+import { type GeneralRiskName, riskOf } from './risk-codes.ts';
 import type { Kind } from '../../model/kind.ts';
 import { controlTypesOf } from '../controls/control-table.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareInherited, type SecretUse } from './inherited-secrets.ts';
-import { isCredential, isEndpoint, isSetting } from '../compare/secret-keys.ts';
+import { hasOwnSource, isCredential, isEndpoint, isSetting } from '../compare/secret-keys.ts';
 
 /** Finds differences between a manifest and the base that are not fields: its selector, its ignored paths, its protection from deletion and later ends of access. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
+  const touches = (path: Pointer): boolean => touchesProtection(kind, path, [desired.spec, base.spec]);
+  const ignoredBy = (one: DesiredResource, other: DesiredResource): readonly Pointer[] =>
+    one.ignore.filter((path) => !isWithinAny(path, other.ignore) && touches(path));
   return [
     ...selectorRisks(desired, base),
-    ...ignoreRisks(kind, desired, base),
+    ...ignoredBy(desired, base).map((path) => riskOf('ignore-added', ...tokensOf(path))),
+    ...ignoredBy(base, desired).map((path) => riskOf('ignore-removed', ...tokensOf(path))),
     ...leftFields(kind, desired, base),
-    ...protectRisks(desired, base),
-    ...extensionRisks(desired, base),
+    ...(base.protect && !desired.protect ? [riskOf('protect-removed')] : []),
+    ...movedEnds(desired, base)
+      .filter(isExtended)
+      .map(({ path }) => riskOf('access-extended', ...tokensOf(path))),
   ];
 }
 
@@ -30,25 +36,20 @@ export function manifestRisks(kind: Kind, desired: DesiredResource, base: Desire
 export function leftRisks(desired: DesiredResource, base: DesiredResource, live: LiveResource): readonly RiskDraft[] {
   return leftSecrets(desired, base).flatMap((path) => {
     // What is ignored has that risk already.
-    if (isToolList(path)) return isWithinAny(path, desired.ignore) ? [] : [{ code: generalRisk('field-left'), fields: tokensOf(path) }];
+    if (isToolList(path)) return isWithinAny(path, desired.ignore) ? [] : [riskOf('field-left', ...tokensOf(path))];
     const found = live.secrets[path];
     const isGone = found === undefined && !isWithinAny(path, live.unknown);
     if (isGone || (found?.state === 'value' && base.secrets[path]?.state === 'value')) return [];
-    return [{ code: generalRisk('secret-left'), fields: tokensOf(path) }];
+    return [riskOf('secret-left', ...tokensOf(path))];
   });
-}
-
-function protectRisks(desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
-  return base.protect && !desired.protect ? [{ code: generalRisk('protect-removed'), fields: [] }] : [];
 }
 
 function selectorRisks({ selector: current }: DesiredResource, { selector: applied }: DesiredResource): readonly RiskDraft[] {
   const field = current?.field ?? applied?.field;
   if (field === undefined) return [];
-  const draft = (name: GeneralRiskName): RiskDraft => ({ code: generalRisk(name), fields: [field] });
   return [
-    ...(selectsAllOf(current?.value, applied?.value) ? [] : [draft('selector-narrowed')]),
-    ...(selectsAllOf(applied?.value, current?.value) ? [] : [draft('selector-widened')]),
+    ...(selectsAllOf(current?.value, applied?.value) ? [] : [riskOf('selector-narrowed', field)]),
+    ...(selectsAllOf(applied?.value, current?.value) ? [] : [riskOf('selector-widened', field)]),
   ];
 }
 
@@ -64,22 +65,6 @@ function selectsAllOf(one: JsonObject | undefined, other: JsonObject | undefined
   );
 }
 
-function extensionRisks(desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
-  const later = movedEnds(desired, base).filter(isExtended);
-  return later.map(({ path }): RiskDraft => ({ code: generalRisk('access-extended'), fields: tokensOf(path) }));
-}
-
-function ignoreRisks(kind: Kind, { ignore: current, spec }: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
-  const applied = base.ignore;
-  const touches = (path: Pointer): boolean => touchesProtection(kind, path, [spec, base.spec]);
-  const added = current.filter((path) => !applied.some((other) => isPointerWithin(path, other)) && touches(path));
-  const removed = applied.filter((path) => !current.some((other) => isPointerWithin(path, other)) && touches(path));
-  return [
-    ...added.map((path): RiskDraft => ({ code: generalRisk('ignore-added'), fields: tokensOf(path), isIgnore: true })),
-    ...removed.map((path): RiskDraft => ({ code: generalRisk('ignore-removed'), fields: tokensOf(path), isIgnore: true })),
-  ];
-}
-
 /** Finds protecting fields that a manifest no longer states, and whose live value stays, whatever it becomes. */
 function leftFields(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
   return kind.fields.flatMap(({ name, omitted }): readonly RiskDraft[] => {
@@ -88,7 +73,7 @@ function leftFields(kind: Kind, desired: DesiredResource, base: DesiredResource)
     const isLeft = omitted === 'kept' && base.spec[name] !== undefined && !desired.stated.has(name);
     // What is ignored has that risk already.
     if (!isLeft || isWithinAny(path, desired.ignore) || !touchesProtection(kind, path, [base.spec])) return [];
-    return [{ code: generalRisk('field-left'), fields: [name] }];
+    return [riskOf('field-left', name)];
   });
 }
 
@@ -112,11 +97,11 @@ const routes: Readonly<Record<string, GeneralRiskName>> = {
 
 const secretField = 'secret';
 
-/** The owner of the secrets: the live connection itself, or the predecessor that it replaces. */
+/** What decides where the secrets of an object go. */
 type Owners = {
-  readonly subject: LiveResource | undefined;
-  /** The connection that a new one replaces. */
-  readonly predecessor: LiveResource | undefined;
+  /** What has the secrets: the live object itself, or the connection that a new one replaces. */
+  readonly owner: LiveResource | undefined;
+  readonly isNew: boolean;
   /** The fields of the connection after the plan. */
   readonly after: JsonObject;
   readonly desired: DesiredResource | undefined;
@@ -124,8 +109,8 @@ type Owners = {
   readonly applied: DesiredResource | undefined;
   /** Lists the connections and runbook configurations that use a source of secrets already. */
   readonly usersOf: (source: string) => readonly DesiredResource[];
-  /** Lists the live connections of a resource. */
-  readonly membersOf: (resource: Json | undefined) => readonly LiveResource[];
+  /** The resources of live connections. */
+  readonly resourceNames: () => ReadonlySet<Json | undefined>;
   /** The keys of the secrets that connections inherit from their resources. */
   readonly inherited: InheritedKeys | undefined;
 };
@@ -136,20 +121,22 @@ export function rerouteRisks(change: Change, owners: Owners): readonly RiskDraft
 }
 
 function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
-  const { subject, predecessor, desired } = owners;
+  const { owner, isNew, desired, applied, after } = owners;
   const written = change.fields.filter(isCertain);
-  const owner = subject ?? predecessor;
   const sides = secretUses(change, written, owners);
   const use = compareInherited(owners.inherited, sides.before, sides.after);
   const joins = sides.before?.resource !== sides.after.resource;
-  const moves = resourceRisks(written, owners, joins && use.begins === 'yes');
-  const moved =
-    joins && use.begins === 'unknown' && moves.length === 0 ? [inheritedDraft('unknown', 'resource-rerouted', 'resource_name')] : moves;
-  if (owner === undefined) return isRecreated(owners) ? recreationRisks(use.begins, owners) : moved;
+  const moved = resourceRisks(written, owners, joins ? use.begins : 'no');
+  if (owner === undefined) {
+    // A connection that was applied and is gone comes back in its resource: it inherits credentials, and may send them elsewhere.
+    if (applied === undefined || resourceOf(applied.id, applied.spec) !== resourceOf(applied.id, after)) return moved;
+    const isMoved = desired !== undefined && !isSameRoute(desired, applied);
+    return use.begins === 'no' || !isMoved ? [] : [riskOf(use.begins === 'yes' ? 'secret-reused' : 'inheritance-unknown')];
+  }
   const uncovered = joins || use.begins === 'no' ? [] : [inheritedDraft(use.begins, 'secret-inherited', secretField)];
-  const kept = keepsCredential(written, owner, subject === undefined ? desired : 'its own') ? 'yes' : use.kept;
+  const kept = keepsCredential(written, owner, owners) ? 'yes' : use.kept;
   if (kept === 'no') return [...moved, ...uncovered];
-  const paths = subject === undefined ? reroutingFields(owner, owners) : written.map(({ path }) => path);
+  const paths = isNew ? reroutingFields(owner, owners) : written.map(({ path }) => path);
   const fields = paths.flatMap((path): readonly RiskDraft[] => {
     const [name = '', key] = tokensOf(path);
     if (name === secretField && key !== undefined)
@@ -162,28 +149,27 @@ function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
 
 /** Returns a risk of credentials that are certainly used, or the risk of those that may be inherited. */
 function inheritedDraft(used: 'yes' | 'unknown', name: GeneralRiskName, field: string): RiskDraft {
-  return { code: generalRisk(used === 'yes' ? name : 'inheritance-unknown'), fields: [field] };
+  return riskOf(used === 'yes' ? name : 'inheritance-unknown', field);
 }
 
 /** Returns from which resource and with which own keys a connection uses secrets before and after a change. */
 function secretUses(
   { id }: Change,
   written: readonly FieldChange[],
-  { subject, predecessor, applied, after }: Owners,
+  { owner, isNew, applied, after }: Owners,
 ): { readonly before: SecretUse | undefined; readonly after: SecretUse } {
-  const owner = subject ?? predecessor;
   // Keys that the token may not read are those of the manifest that was applied.
   const hidden = Object.keys(applied?.secrets ?? {}).filter((path) => owner !== undefined && isWithinAny(path, owner.unknown));
   const before = owner && {
     resource: resourceOf(owner.id, owner.spec),
-    own: ownKeys([...Object.keys(owner.secrets), ...owner.unknown, ...hidden]),
+    own: new Set([...Object.keys(owner.secrets), ...owner.unknown, ...hidden].flatMap(keysAt)),
   };
-  const own = new Set(subject === undefined ? [] : before?.own);
+  const own = new Set(isNew ? [] : before?.own);
   for (const { path, after: value } of written) {
-    const [field, key] = tokensOf(path);
-    if (field !== secretField || key === undefined) continue;
-    if ('absent' in value || ('secret' in value && value.state === 'removed')) own.delete(key);
-    else own.add(key);
+    for (const key of keysAt(path)) {
+      if ('absent' in value || ('secret' in value && value.state === 'removed')) own.delete(key);
+      else own.add(key);
+    }
   }
   return { before, after: { resource: resourceOf(id, after), own } };
 }
@@ -193,20 +179,10 @@ function resourceOf(id: ResourceId, { resource_name: name }: JsonObject): string
   return typeof name === 'string' && name !== '' ? name : nameOf(id);
 }
 
-/** Returns the keys of the map of secrets among some paths. */
-function ownKeys(paths: readonly Pointer[]): ReadonlySet<string> {
-  return new Set(paths.map(tokensOf).flatMap(([field, key]) => (field === secretField && key !== undefined ? [key] : [])));
-}
-
-/** Returns whether a connection that was applied and is gone comes back in its resource. */
-function isRecreated({ applied, after }: Owners): boolean {
-  return applied !== undefined && resourceOf(applied.id, applied.spec) === resourceOf(applied.id, after);
-}
-
-/** Finds inherited credentials that a connection sends elsewhere when it comes back. */
-function recreationRisks(begins: 'yes' | 'no' | 'unknown', { desired, applied }: Owners): readonly RiskDraft[] {
-  const isMoved = desired !== undefined && applied !== undefined && !isSameRoute(desired, applied);
-  return begins === 'no' || !isMoved ? [] : [{ code: generalRisk(begins === 'yes' ? 'secret-reused' : 'inheritance-unknown'), fields: [] }];
+/** Returns the key of the map of secrets that a path leads to; none elsewhere. */
+function keysAt(path: Pointer): readonly string[] {
+  const [field, key] = tokensOf(path);
+  return field === secretField && key !== undefined ? [key] : [];
 }
 
 /** Returns whether a field is written. A secret that the gateway may have changed is written only if it did. */
@@ -216,19 +192,19 @@ function isCertain({ held, cause }: FieldChange): boolean {
 
 /** Finds secrets of a runbook configuration that are sent to another server: kept ones, and those that are used elsewhere already. */
 export function repositoryRisks(change: Change, owners: Owners): readonly RiskDraft[] {
-  const { subject, after } = owners;
+  const { owner, after } = owners;
   const written = new Set(change.fields.filter(isCertain).map(({ path }) => path));
   const isKept =
-    subject !== undefined &&
-    isOtherRepository(subject, after) &&
-    [...Object.keys(subject.secrets), ...subject.unknown].some((path) => !written.has(path));
-  return [...(isKept ? [{ code: generalRisk('endpoint-rerouted'), fields: ['git_url'] }] : []), ...reusedSecrets(change, owners)];
+    owner !== undefined &&
+    isOtherRepository(owner, after) &&
+    [...Object.keys(owner.secrets), ...owner.unknown].some((path) => !written.has(path));
+  return [...(isKept ? [riskOf('endpoint-rerouted', 'git_url')] : []), ...reusedSecrets(change, owners)];
 }
 
 /** Returns whether runbooks come from another repository than before: a new one, or one that another server sends. */
 export function isOtherRepository(subject: LiveResource | undefined, after: JsonObject): boolean {
   const server = serverOf(after);
-  return server !== undefined && server !== (subject === undefined ? undefined : serverOf(subject.spec));
+  return server !== undefined && server !== serverOf(subject?.spec ?? {});
 }
 
 /** Returns the server of a repository's address, `git@host:path` or a URL, and whether it is reached in clear; undefined if there is none. */
@@ -252,72 +228,50 @@ function filled(value: Json | undefined): Json {
  * Finds secrets that the change sends to another place: their source was used under another key or route of the connection, or only
  * other connections use it, with another key or route.
  */
-function reusedSecrets(
-  { id, fields }: Pick<Change, 'id' | 'fields'>,
-  { desired, applied, subject, predecessor, usersOf }: Owners,
-): readonly RiskDraft[] {
+function reusedSecrets({ id, fields }: Change, { desired, applied, owner, usersOf }: Owners): readonly RiskDraft[] {
   if (desired === undefined) return [];
   const written = fields.filter((field) => isCertain(field) && 'secret' in field.after && field.after.state !== 'removed');
   return written.flatMap(({ path }): readonly RiskDraft[] => {
     const secret = desired.secrets[path];
     if (secret === undefined || !isCredential(tokensOf(path)[1] ?? '')) return [];
-    const appliedKeys = applied === undefined ? [] : keysWith(applied, secret);
-    const liveKeys = liveKeysWith(subject ?? predecessor, secret);
+    const appliedKeys = pathsWith(applied?.secrets, (other) => isSameSource(other, secret));
+    const liveKeys = pathsWith(owner?.secrets, (other) => isEqualSecret(other, secret));
     const known = new Set([...appliedKeys, ...liveKeys]);
     const users = known.size === 0 && hasOwnSource(secret) ? usersOf(secret.source).filter((other) => other.id !== id) : [];
     // A drift of the secret is reverted while the manifest leads elsewhere.
     const isRestored = applied !== undefined && appliedKeys.includes(path) && !liveKeys.includes(path) && !isSameRoute(desired, applied);
     const isMoved = isRestored || (known.size > 0 && !known.has(path));
-    const isShared = users.length > 0 && !users.some((other) => isSameRoute(desired, other) && keysWith(other, secret).includes(path));
-    return isMoved || isShared ? [{ code: generalRisk('secret-reused'), fields: tokensOf(path).slice(0, 1) }] : [];
+    const isUsedAlike = (other: DesiredResource): boolean => {
+      const one = other.secrets[path];
+      return isSameRoute(desired, other) && one !== undefined && isSameSource(one, secret);
+    };
+    const isShared = users.length > 0 && !users.some(isUsedAlike);
+    return isMoved || isShared ? [riskOf('secret-reused', ...tokensOf(path).slice(0, 1))] : [];
   });
 }
 
-/** Lists the paths of a manifest with the same source, or the same value written in the manifest. */
-function keysWith({ secrets }: DesiredResource, secret: DesiredSecret): readonly Pointer[] {
-  return Object.entries(secrets)
-    .filter(([, other]) => (hasOwnSource(secret) ? other.source === secret.source : isEqualSecret(other, secret)))
-    .map(([path]) => path);
+function pathsWith<One>(secrets: Readonly<Record<Pointer, One>> = {}, isSame: (one: One) => boolean): readonly Pointer[] {
+  return Object.entries(secrets).flatMap(([path, one]) => (isSame(one) ? [path] : []));
 }
 
-function liveKeysWith(owner: LiveResource | undefined, secret: DesiredSecret): readonly Pointer[] {
-  return Object.entries(owner?.secrets ?? {})
-    .filter(([, other]) => other.state === 'value' && secret.state === 'value' && secret.equals(other))
-    .map(([path]) => path);
-}
-
-/** Returns whether the source names where the value is stored; values in manifests have no source of their own. */
-function hasOwnSource({ source }: DesiredSecret): boolean {
-  return /^(env|file|reference):/.test(source);
-}
-
-/** Returns a lookup of the live connections of a resource; the index is built on first use. */
-export function resourceMembers(live: readonly LiveResource[]): Owners['membersOf'] {
-  let known: Map<Json | undefined, LiveResource[]> | undefined;
-  return (resource) => {
-    if (known === undefined) {
-      known = new Map();
-      for (const one of live) addToGroup(known, one.spec['resource_name'], one);
-    }
-    return resource === undefined ? [] : (known.get(resource) ?? []);
-  };
+/** Returns whether two secrets of manifests have the same source, or the same value written in the manifest. */
+function isSameSource(one: DesiredSecret, other: DesiredSecret): boolean {
+  return hasOwnSource(other) ? one.source === other.source : isEqualSecret(one, other);
 }
 
 /** Returns a lookup of the manifests that use a source; the index is built on first use. */
 export function sourceUsers(manifests: () => readonly DesiredResource[]): Owners['usersOf'] {
-  let known: Map<string, DesiredResource[]> | undefined;
-  return (source) => {
-    if (known === undefined) {
-      known = new Map();
-      for (const one of manifests())
-        for (const secret of new Set(Object.values(one.secrets).map((each) => each.source))) addToGroup(known, secret, one);
-    }
-    return known.get(source) ?? [];
-  };
+  const index = onFirstUse(() => {
+    const known = new Map<string, DesiredResource[]>();
+    for (const one of manifests())
+      for (const source of new Set(Object.values(one.secrets).map((each) => each.source))) addToGroup(known, source, one);
+    return known;
+  });
+  return (source) => index().get(source) ?? [];
 }
 
-function isEqualSecret(one: DesiredSecret, other: DesiredSecret): boolean {
-  return one.state === 'value' && other.state === 'value' && one.equals(other);
+function isEqualSecret(one: DesiredSecret | LiveSecret | undefined, other: DesiredSecret | LiveSecret | undefined): boolean {
+  return one?.state === 'value' && other?.state === 'value' && one.equals(other);
 }
 
 /** Returns whether two manifests lead to the same place: agent, type, command, server of the repository and all endpoints are equal. */
@@ -325,13 +279,10 @@ function isSameRoute(one: DesiredResource, other: DesiredResource): boolean {
   const fields = ['agent_id', 'type', 'subtype', 'command'];
   if (serverOf(one.spec) !== serverOf(other.spec)) return false;
   if (!fields.every((field) => equal(one.spec[field] ?? null, other.spec[field] ?? null))) return false;
-  const endpoints = new Set(
-    [...Object.keys(one.secrets), ...Object.keys(other.secrets)].filter((path) => isSetting(tokensOf(path)[1] ?? '')),
-  );
-  return [...endpoints].every((path) => {
+  const paths = [...Object.keys(one.secrets), ...Object.keys(other.secrets)].filter((path) => isSetting(tokensOf(path)[1] ?? ''));
+  return paths.every((path) => {
     const [first, last] = [one.secrets[path], other.secrets[path]];
-    if (first === undefined || last === undefined) return false;
-    return hasOwnSource(first) ? first.source === last.source : isEqualSecret(first, last);
+    return first !== undefined && last !== undefined && isSameSource(last, first);
   });
 }
 
@@ -341,43 +292,34 @@ function isSameRoute(one: DesiredResource, other: DesiredResource): boolean {
  */
 function resourceRisks(
   written: readonly FieldChange[],
-  { subject, predecessor, applied, after, membersOf }: Owners,
-  inherits: boolean,
+  { owner, isNew, applied, after, resourceNames }: Owners,
+  begins: 'yes' | 'no' | 'unknown',
 ): readonly RiskDraft[] {
   const { resource_name: name } = after;
-  const isNew = subject === undefined && name !== (predecessor ?? applied)?.spec['resource_name'];
-  const joins = isNew && (inherits || membersOf(name).length > 0);
-  const moves = subject === undefined ? joins : written.some(({ path }) => path === pointer('resource_name'));
-  return moves ? [{ code: generalRisk('resource-rerouted'), fields: ['resource_name'] }] : [];
-}
-
-function isCopied({ after }: FieldChange): boolean {
-  return 'secret' in after && after.secret.startsWith('live:');
-}
-
-/** Returns whether the secret is a copy or has the same value as before. */
-function isSame(field: FieldChange, desired: DesiredResource | undefined, owner: LiveResource): boolean {
-  return isCopied(field) || isSameSecret(field.path, desired, owner);
+  const joins =
+    name !== (owner ?? applied)?.spec['resource_name'] && (begins === 'yes' || (name !== undefined && resourceNames().has(name)));
+  const moves = isNew ? joins : written.some(({ path }) => path === pointer('resource_name'));
+  return moves || begins === 'unknown' ? [inheritedDraft(moves ? 'yes' : 'unknown', 'resource-rerouted', 'resource_name')] : [];
 }
 
 function isSameSecret(path: Pointer, desired: DesiredResource | undefined, owner: LiveResource): boolean {
   const [current, previous] = [desired?.secrets[path], owner.secrets[path]];
-  if (current !== undefined && previous !== undefined && current.source === `live:${owner.id}`) return true;
-  return current?.state === 'value' && previous?.state === 'value' && current.equals(previous);
+  return (previous !== undefined && current?.source === `live:${owner.id}`) || isEqualSecret(current, previous);
 }
 
 /**
  * Returns whether a credential stays: the connection keeps its own, or a new one copies or repeats that of its predecessor. Any key
  * that is not a known setting may be a credential; so may a hidden one.
  */
-function keepsCredential(written: readonly FieldChange[], owner: LiveResource, desired: DesiredResource | 'its own' | undefined): boolean {
-  const root = pointer(secretField);
-  if (desired === 'its own' && owner.unknown.some((path) => path === root)) return true;
-  const isRepeated = (field: FieldChange): boolean => desired !== 'its own' && isSame(field, desired, owner);
-  const replaced = new Set(written.filter((field) => !isRepeated(field)).map(({ path }) => path));
-  const kept =
-    desired === 'its own' ? [...Object.keys(owner.secrets), ...owner.unknown] : written.filter(isRepeated).map(({ path }) => path);
-  return kept.some((path) => isPointerWithin(path, root) && path !== root && isCredential(tokensOf(path)[1] ?? '') && !replaced.has(path));
+function keepsCredential(written: readonly FieldChange[], owner: LiveResource, { isNew, desired }: Owners): boolean {
+  if (!isNew && owner.unknown.includes(pointer(secretField))) return true;
+  const isRepeated = ({ path, after }: FieldChange): boolean =>
+    ('secret' in after && after.secret.startsWith('live:')) || isSameSecret(path, desired, owner);
+  const replaced = new Set(written.map(({ path }) => path));
+  const kept = isNew
+    ? written.filter(isRepeated).map(({ path }) => path)
+    : [...Object.keys(owner.secrets), ...owner.unknown].filter((path) => !replaced.has(path));
+  return kept.flatMap(keysAt).some(isCredential);
 }
 
 /** Finds secrets that moved into the manifest or out of it, compared with the base or else with the live reference. */
@@ -385,23 +327,20 @@ export function sourceRisks(
   desired: DesiredResource,
   { base, live }: { readonly base: DesiredResource | undefined; readonly live: LiveResource | undefined },
 ): readonly RiskDraft[] {
-  const drafts = Object.entries(desired.secrets).flatMap(([path, { source }]): readonly RiskDraft[] => {
-    const before = base === undefined ? liveForm(live?.secrets[path]) : formOf(base.secrets[path]?.source);
-    const after = formOf(source);
+  return Object.entries(desired.secrets).flatMap(([path, secret]): readonly RiskDraft[] => {
+    const before = base === undefined ? liveForm(live?.secrets[path]) : formOf(base.secrets[path]);
+    const after = formOf(secret);
     if (before === undefined || after === undefined || before === after) return [];
-    return [{ code: generalRisk(after === 'inline' ? 'secret-inlined' : 'secret-referenced'), fields: tokensOf(path) }];
+    return [riskOf(after === 'inline' ? 'secret-inlined' : 'secret-referenced', ...tokensOf(path))];
   });
-  return drafts;
 }
 
-type Form = 'inline' | 'elsewhere';
-
-function formOf(source: string | undefined): Form | undefined {
-  if (source === 'inline') return 'inline';
-  return source !== undefined && /^(env|file|reference):/.test(source) ? 'elsewhere' : undefined;
+function formOf(secret: DesiredSecret | undefined): 'inline' | 'elsewhere' | undefined {
+  if (secret?.source === 'inline') return 'inline';
+  return secret !== undefined && hasOwnSource(secret) ? 'elsewhere' : undefined;
 }
 
 /** Returns the form of a live secret; only a reference (`_name:…`) shows where the value was stored. */
-function liveForm(secret: LiveSecret | undefined): Form | undefined {
+function liveForm(secret: LiveSecret | undefined): ReturnType<typeof formOf> {
   return secret?.state === 'value' && /^_\w+:/.test(secret.reveal()) ? 'elsewhere' : undefined;
 }

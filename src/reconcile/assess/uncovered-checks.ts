@@ -13,7 +13,7 @@ import { missingExpectations } from '../../protection/permission/access-test-fin
 import { isAbout } from '../../protection/permission/check-access-tests.ts';
 import { statedText } from '../../protection/permission/expectation-texts.ts';
 import { policyMatches, withManifestNames } from '../../protection/policy/match.ts';
-import { generalRisk, riskCode } from '../../protection/risk/risk-codes.ts';
+import { riskCode, riskOf } from '../../protection/risk/risk-codes.ts';
 import { allConnections, type ProtectionSnapshot, type ResourceSnapshot, rolesIn } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
@@ -70,7 +70,7 @@ export function findUncovered<C extends Check>(
         one.connections.add(connection.id);
       }
   }
-  const code = riskCode(generalRisk('check-uncovered'));
+  const code = riskCode(riskOf('check-uncovered').code);
   return [...found].map(([check, { id, at, connections: all }]) => {
     const place = at === undefined ? {} : { at };
     return { check, action: 'uncovered', id, code, class: 'weakens', connections: [...all], ...place };
