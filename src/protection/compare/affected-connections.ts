@@ -9,10 +9,13 @@ import type { Difference } from '../access/terms.ts';
 import { combineEffects, compareProtection, type ProtectionEffect } from '../controls/compare-protection.ts';
 import {
   type Control,
+  type ControlComparison,
+  type ControlRow,
   controlsOf,
   controlTexts,
   emptyPosture,
   enforcedTexts,
+  missingFrom,
   type Posture,
   type ComparedPostures,
 } from '../controls/control-row.ts';
@@ -160,11 +163,12 @@ type Sides = {
 
 /** States the differences of a connection that both states have, by control; what nothing that decides an effect explains is caused by all that does. */
 function statementsOn(id: ResourceId, sides: ComparedPostures, { aboutOn, aspectOn, causesOf }: DifferenceLookup): readonly Statement[] {
-  return controlTable.flatMap(({ type: control, moved }): readonly Statement[] => {
+  return controlTable.flatMap((row): readonly Statement[] => {
+    const { type: control, moved } = row;
     const aspect = aspectOn(id, control);
-    const about = aspect === undefined && moved !== undefined ? aboutOn(id, control) : [];
+    const about = moved === undefined ? [] : aboutOn(id, control);
     if (aspect === undefined && about.length === 0) return [];
-    const { lost, gained, coexisting, incomparable, unenforced } = { ...noDifference, ...(aspect?.compared ?? moved?.(sides, about)) };
+    const { lost, gained, coexisting, incomparable, unenforced } = aspect?.compared ?? movedControls(row, about, sides);
     const deciders = decidersOf(id, control, aspect === undefined ? about : [aspect]);
     const effects = [
       ['weakens', 'more', lost, 'before'],
@@ -182,6 +186,24 @@ function statementsOn(id: ResourceId, sides: ComparedPostures, { aboutOn, aspect
       ({ controls }) => controls.length > 0,
     );
   });
+}
+
+/** Compares the controls of a row by what people may do. */
+function movedControls(
+  { type, moved = () => [], isAbout = () => true, isWhole }: ControlRow,
+  differences: readonly Difference[],
+  sides: ComparedPostures,
+): ControlComparison {
+  const own = differences.filter((one) => isAbout(one, sides));
+  const towards = (direction: AccessDirection): readonly Difference[] => own.filter(({ causes }) => causes[direction] !== undefined);
+  const [had, has] = [controlsOf(sides.before, type), controlsOf(sides.after, type)];
+  const parts = isWhole === true ? [{ name: type }] : [...missingFrom(had, has), ...missingFrom(has, had)];
+  return {
+    ...noDifference,
+    lost: moved(towards('more'), 'more', sides),
+    gained: moved(towards('less'), 'less', sides),
+    incomparable: towards('unclear').length > 0 ? parts : [],
+  };
 }
 
 /** Returns the texts of a control that only one side has, as reports print them. */

@@ -2,16 +2,15 @@ import type { AccessRequestRule, AnalyzerRule } from '../../model/protection/acc
 import { durationText } from '../../model/time.ts';
 import { membersText } from '../../model/protection/permission.ts';
 import { compareText } from '../../model/json.ts';
-import { type AccessDirection, approvalsFor, modesOfStep, riskLevels, sortPlaces } from '../access/effective-access.ts';
+import { approvalsFor, modesOfStep, riskLevels, sortPlaces } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
-import { everybody, movedApproval, otherApproval, reviewersPhrase } from './moved-approvals.ts';
+import { everybody, isRuled, movedApproval, otherApproval, reviewersPhrase } from './moved-approvals.ts';
 import { compareSets, type CoverageRule } from './compare-controls.ts';
 import { joinModes } from './connection-rows.ts';
 import { ofRequestRules } from './request-rule-fields.ts';
 import {
   controlsOf,
   type MovedNaming,
-  namedMoves,
   namedOnce,
   namesText,
   quoteName,
@@ -49,17 +48,11 @@ function groupsThatReach(groups: readonly string[] | undefined): readonly Contro
 }
 
 /** Names the people that reach a connection on one side alone; everybody includes every group, but no machine identity. */
-const movedReach: MovedNaming = (sides, differences) =>
-  namedMoves(sides, differences, {
-    type: 'who',
-    nameOf: (some) => {
-      const seeing = some.filter(
-        ({ people, part, terms: [had, has] }) => 'machine' in people || (part === 'use' && had?.sees !== has?.sees),
-      );
-      const machines = seeing.flatMap(({ people }) => ('machine' in people ? [machineControl(people.machine)] : []));
-      return [...namesOfSorts(seeing), ...machines];
-    },
-  });
+const movedReach: MovedNaming = (some) => {
+  const seeing = some.filter(({ people, part, terms: [had, has] }) => 'machine' in people || (part === 'use' && had?.sees !== has?.sees));
+  const machines = seeing.flatMap(({ people }) => ('machine' in people ? [machineControl(people.machine)] : []));
+  return [...namesOfSorts(seeing), ...machines];
+};
 
 /** Names people: everybody, the groups, or people in several groups where no single one of these is named. */
 export function namesOfSorts(differences: readonly Difference[]): readonly Control[] {
@@ -152,6 +145,7 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
     ).values(),
   ],
   moved: movedApproval,
+  isAbout: isRuled,
   weight: 0,
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
@@ -230,11 +224,8 @@ function analyzerControls(rule: AnalyzerRule | undefined): readonly Control[] {
 export const analyzerRow: Omit<ControlRow, 'type'> = {
   fields: { AnalyzerRule: ['low_risk', 'medium_risk', 'high_risk', 'prompt'] },
   ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
-  moved: (_, differences) => {
-    const towards = (direction: AccessDirection): readonly Control[] =>
-      differences.some(({ causes }) => causes[direction] !== undefined) ? [{ name: 'analyzer' }] : [];
-    return { lost: towards('more'), gained: towards('less'), incomparable: towards('unclear') };
-  },
+  moved: ([first]) => (first === undefined ? [] : [{ name: 'analyzer' }]),
+  isWhole: true,
   weight: 3,
   column: { heading: 'analyzer', isOptional: true },
   about: 'the analyzer',

@@ -1,7 +1,7 @@
 import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
-import { approvalCount, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
+import { approvalCount, isOfConnection, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
 import { ofRequestRules, requestRuleLimits } from './request-rule-fields.ts';
 import { byName, compareEnforced, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import { enforcingFields, typeFields } from './enforcement.ts';
@@ -10,7 +10,6 @@ import {
   type Control,
   type Posture,
   type ControlComparison,
-  namedMoves,
   namedOnce,
   namesText,
   quoteName,
@@ -43,11 +42,7 @@ export const accessRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: accessModes.map((mode) => `access_mode_${mode}`) },
   conditions: typeFields,
   ofConnection: (_, { is: { open } }) => controlsNamed([...open]),
-  moved: (sides, differences) =>
-    namedMoves(sides, differences, {
-      type: 'access',
-      nameOf: (some) => namedOnce(some.flatMap(({ verb, terms: [had, has] }) => (had?.open === has?.open ? [] : [verb]))),
-    }),
+  moved: (some) => namedOnce(some.flatMap(({ verb, terms: [had, has] }) => (had?.open === has?.open ? [] : [verb]))),
   weight: 5,
   column: { heading: 'access modes', none: 'closed' },
   about: 'access modes',
@@ -69,6 +64,7 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
   moved: movedReview,
+  isAbout: isOfConnection,
   textsOf: reviewTexts,
   weight: 0,
   column: { heading: 'reviewers' },
@@ -136,6 +132,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
   ...ofRequestRules(['force_approve_groups']),
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
   moved: movedForce,
+  isAbout: isOfConnection,
   weight: 1,
   column: { heading: 'force-approvers' },
   about: 'force-approvers',
@@ -151,6 +148,8 @@ export const durationRow: Omit<ControlRow, 'type'> = {
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
   ],
   moved: movedDuration,
+  // That the gateway's own limit is not known is said where no rule sets another one.
+  isAbout: (one, sides) => isOfConnection(one, sides) || one.terms.every((terms) => terms?.longest !== 'unknown'),
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
   about: 'the duration of access',

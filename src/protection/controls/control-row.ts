@@ -7,7 +7,7 @@ import type { ControlColumn, ControlType, RuleEffect } from '../../model/protect
 import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessFacts } from '../access/access-index.ts';
-import { type AccessDirection, accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
+import { accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
 import { isUsedWithoutReview, neededFor } from '../access/people.ts';
 import type { Difference } from '../access/terms.ts';
 import {
@@ -29,7 +29,7 @@ export type Control = {
   /** The custom entity type that defines it. */
   readonly entityType?: string;
   /** What identifies it, if that is not the name: the word or the pattern of a custom entity type, or nothing for everybody. */
-  readonly content?: string;
+  readonly content?: string | undefined;
   /** Lower is stricter: seconds, or the score (0 to 1) from which something is masked. */
   readonly limit?: number;
   /** The limit is relative to the gateway's own threshold, which cannot be compared with a number. */
@@ -188,40 +188,21 @@ export type ControlRow = ControlWording & {
   readonly ofAccess?: Readonly<Record<string, Pick<RuleControls, 'verb'>>>;
   /** Compares what protects from whoever uses a connection: what is lost and gained between two of its states. */
   readonly compare?: (before: Posture, after: Posture) => ControlComparison;
-  /** Names the controls by which people may do more or less: what they may do decides how these compare. */
+  /** Names the controls by which people may do more or less, where what they may do decides how these compare. */
   readonly moved?: MovedNaming;
+  /** Returns whether a difference of what people may do is about it, if not all are that may be. */
+  readonly isAbout?: (difference: Difference, sides: ComparedPostures) => boolean;
+  /** It has no parts: what cannot be compared of it is itself. */
+  readonly isWhole?: true;
   /** Returns the texts of its controls as reports print them, if these are not all. */
   readonly textsOf?: (posture: Posture) => readonly string[];
 };
 
-/** The controls that differences are about, by their direction. */
-export type MovedControls = Pick<ControlComparison, 'lost' | 'gained' | 'incomparable'>;
-
 /** Two states of a connection. */
 export type ComparedPostures = { readonly before: Posture; readonly after: Posture };
 
-/** Names the controls that differences of what people may do are about. */
-export type MovedNaming = (sides: ComparedPostures, differences: readonly Difference[]) => MovedControls;
-
-/** Builds the names of what differences move: `nameOf` names what people may do more or less by, and `type` what cannot be compared. */
-export function namedMoves(
-  { before, after }: ComparedPostures,
-  differences: readonly Difference[],
-  {
-    type,
-    nameOf,
-  }: { readonly type: ControlType; readonly nameOf: (some: readonly Difference[], direction: 'more' | 'less') => readonly Control[] },
-): MovedControls {
-  const towards = (direction: AccessDirection): readonly Difference[] =>
-    differences.filter(({ causes }) => causes[direction] !== undefined);
-  const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
-  const isUnclear = towards('unclear').length > 0;
-  return {
-    lost: nameOf(towards('more'), 'more'),
-    gained: nameOf(towards('less'), 'less'),
-    incomparable: isUnclear ? [...missingFrom(had, has), ...missingFrom(has, had)] : [],
-  };
-}
+/** Names the controls by which people may do more or less. */
+export type MovedNaming = (differences: readonly Difference[], direction: 'more' | 'less', sides: ComparedPostures) => readonly Control[];
 
 /** Lists the controls that a list has not. */
 export function missingFrom(controls: readonly Control[], others: readonly Control[]): readonly Control[] {

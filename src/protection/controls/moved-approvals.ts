@@ -16,12 +16,10 @@ import {
 import { neededFor, peopleIn } from '../access/people.ts';
 import type { Difference, Terms } from '../access/terms.ts';
 import {
-  type Control,
   controlsOf,
   controlTexts,
   missingFrom,
   type MovedNaming,
-  namedMoves,
   namedOnce,
   namesText,
   type Posture,
@@ -46,28 +44,28 @@ function needsOf({ terms: [had, has] }: Difference, direction: 'more' | 'less'):
 }
 
 /** Returns whether an access-request rule asks people for an approval on either side. */
-function isRuled({ before, after }: ComparedPostures, { people, verb }: Difference): boolean {
+export function isRuled({ people, verb }: Difference, { before, after }: ComparedPostures): boolean {
   return 'member' in people && [before, after].some(({ access }) => neededFor(access, people.member, verb).rule !== undefined);
+}
+
+/** Returns whether the connection itself decides what people need on both sides. */
+export function isOfConnection(difference: Difference, sides: ComparedPostures): boolean {
+  return !isRuled(difference, sides);
 }
 
 /**
  * Names the reviewers: they lose when a set of them can approve afterwards that could not approve before, as reviewers or by
  * force, and gain in the reverse case. Together with the groups that may approve alone, this decides exactly who can approve.
  */
-export const movedReview: MovedNaming = (sides, differences) => {
-  const own = differences.filter((one) => !isRuled(sides, one));
-  return namedMoves(sides, own, {
-    type: 'review',
-    nameOf: (some, direction) => {
-      const isMoved = some.some((one) => {
-        const { easier, stricter } = needsOf(one, direction);
-        return easier !== 'refused' && (stricter === 'refused' || admitsMore(easier, stricter));
-      });
-      if (!isMoved) return [];
-      const [had, has] = [controlsOf(sides.before, 'review'), controlsOf(sides.after, 'review')];
-      return orApprovals(direction === 'more' ? missingFrom(had, has) : missingFrom(has, had));
-    },
+export const movedReview: MovedNaming = (some, direction, sides) => {
+  const isMoved = some.some((one) => {
+    const { easier, stricter } = needsOf(one, direction);
+    return easier !== 'refused' && (stricter === 'refused' || admitsMore(easier, stricter));
   });
+  if (!isMoved) return [];
+  const [had, has] = [controlsOf(sides.before, 'review'), controlsOf(sides.after, 'review')];
+  const groups = direction === 'more' ? missingFrom(had, has) : missingFrom(has, had);
+  return groups.length > 0 ? groups : [{ name: approvalCount }];
 };
 
 type Quota = Pick<Approval, 'groups' | 'needed'>;
@@ -96,46 +94,31 @@ function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | 
 }
 
 /** Names the groups that may approve alone on one side, and could not on the other one. */
-export const movedForce: MovedNaming = (sides, differences) => {
-  const own = differences.filter((one) => !isRuled(sides, one));
-  return namedMoves(sides, own, {
-    type: 'force',
-    nameOf: (some, direction) =>
-      namedOnce(
-        some.flatMap((one) => {
-          const { easier, stricter } = needsOf(one, direction);
-          return easier === 'refused' || stricter === 'refused' ? [] : forcingOnly(easier, stricter);
-        }),
-      ),
-  });
-};
+export const movedForce: MovedNaming = (some, direction) =>
+  namedOnce(
+    some.flatMap((one) => {
+      const { easier, stricter } = needsOf(one, direction);
+      return easier === 'refused' || stricter === 'refused' ? [] : forcingOnly(easier, stricter);
+    }),
+  );
 
 /**
  * Names the people that need no approval on one side where an access-request rule asks for one, and those that need another one. The content is
  * the step that needs none, if the other one still needs approval.
  */
-export const movedApproval: MovedNaming = (sides, differences) => {
-  const ruled = differences.filter((one) => isRuled(sides, one));
-  return namedMoves(sides, ruled, {
-    type: 'approval',
-    nameOf: (some, direction) => {
-      const moved = some.filter((one) => {
-        const { easier, stricter } = needsOf(one, direction);
-        return isEasierApproval(easier, stricter);
-      });
-      const free = moved.filter((one) => needsOf(one, direction).easier === undefined);
-      const open = direction === 'more' ? sides.after.access : sides.before.access;
-      const content = stepOfFree(free, open);
-      const names = namesOfPeople(
-        free.flatMap(({ people }) => ('member' in people ? [people] : [])),
-        everyoneBy(sides, free),
-      );
-      return [
-        ...names.map((name) => ({ name, ...(content === undefined ? {} : { content }) })),
-        ...(moved.length > free.length ? [{ name: otherApproval }] : []),
-      ];
-    },
+export const movedApproval: MovedNaming = (some, direction, sides) => {
+  const moved = some.filter((one) => {
+    const { easier, stricter } = needsOf(one, direction);
+    return isEasierApproval(easier, stricter);
   });
+  const free = moved.filter((one) => needsOf(one, direction).easier === undefined);
+  const open = direction === 'more' ? sides.after.access : sides.before.access;
+  const content = stepOfFree(free, open);
+  const names = namesOfPeople(
+    free.flatMap(({ people }) => ('member' in people ? [people] : [])),
+    everyoneBy(sides, free),
+  );
+  return [...names.map((name) => ({ name, content })), ...(moved.length > free.length ? [{ name: otherApproval }] : [])];
 };
 
 /** Lists all people who use some verbs on both sides. */
@@ -185,20 +168,11 @@ function namesOfPeople(free: readonly MemberSort[], all: readonly MemberSort[]):
 }
 
 /** Names the longest access; its content is `8 h (was 1 h)` if that of all people changes alike. */
-export const movedDuration: MovedNaming = (sides, differences) =>
-  // That the gateway's own limit is not known is said where no rule sets another one.
-  namedMoves(
-    sides,
-    differences.filter((one) => !isRuled(sides, one) || one.terms.every((terms) => terms?.longest !== 'unknown')),
-    {
-      type: 'duration',
-      nameOf: (some) => {
-        if (some.length === 0) return [];
-        const [content, ...others] = new Set(some.map(({ terms: [had, has] }) => limitsText(had?.longest, has?.longest)));
-        return [{ name: 'session', ...(others.length === 0 && content !== undefined ? { content } : {}) }];
-      },
-    },
-  );
+export const movedDuration: MovedNaming = (some) => {
+  if (some.length === 0) return [];
+  const [content, ...others] = new Set(some.map(({ terms: [had, has] }) => limitsText(had?.longest, has?.longest)));
+  return [{ name: 'session', content: others.length === 0 ? content : undefined }];
+};
 
 function limitsText(from: Terms['longest'] | undefined, to: Terms['longest'] | undefined): string | undefined {
   return isLimit(from) && isLimit(to) ? `${durationText(to)} (was ${durationText(from)})` : undefined;
@@ -206,10 +180,6 @@ function limitsText(from: Terms['longest'] | undefined, to: Terms['longest'] | u
 
 function isLimit(limit: Terms['longest'] | undefined): limit is number {
   return typeof limit === 'number' && Number.isFinite(limit);
-}
-
-function orApprovals(groups: readonly Control[]): readonly Control[] {
-  return groups.length > 0 ? groups : [{ name: approvalCount }];
 }
 
 /** Returns the texts of the reviewers, and how many of them must approve. */

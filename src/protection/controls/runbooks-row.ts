@@ -5,7 +5,7 @@ import { coversRunbook, uncoveredFiles } from '../access/compare-terms.ts';
 import type { Difference } from '../access/terms.ts';
 import { namesOfSorts, peoplePhrase } from './access-rows.ts';
 import { everybody } from './moved-approvals.ts';
-import { type Control, type ControlRow, type MovedNaming, namedMoves, type VerbPhrase } from './control-row.ts';
+import { type Control, type ControlRow, type MovedNaming, type VerbPhrase } from './control-row.ts';
 
 const everyRunbook = 'every runbook';
 
@@ -18,17 +18,13 @@ function ruleText({ name, groups, runbooks }: RunbookRule): string {
 }
 
 /** Names the people that may run other runbooks, each with those that only one side has, as far as these are not a part of others. */
-const movedRunbooks: MovedNaming = (sides, differences) =>
-  namedMoves(sides, differences, {
-    type: 'runbooks',
-    nameOf: (some, direction) => {
-      const moved = some.filter(({ part, terms: [had, has] }) => part === 'files' || (part === 'use' && had?.runs !== has?.runs));
-      const named = [...groupBy(moved, (one) => runbooksText(one, direction))].flatMap(([text, own]) =>
-        namesOfSorts(own).map((control) => ({ ...control, text })),
-      );
-      return named.some(({ name, content }) => name === everybody && content === '') ? named.slice(0, 1) : named;
-    },
-  });
+const movedRunbooks: MovedNaming = (some, direction) => {
+  const moved = some.filter(({ part, terms: [had, has] }) => part === 'files' || (part === 'use' && had?.runs !== has?.runs));
+  const named = [...groupBy(moved, (one) => runbooksText(one, direction))].flatMap(([text, own]) =>
+    namesOfSorts(own).map((control) => ({ ...control, text })),
+  );
+  return named.some(({ name, content }) => name === everybody && content === '') ? named.slice(0, 1) : named;
+};
 
 /** Lists the runbooks that only one side has. */
 function runbooksText({ terms: [had, has] }: Difference, direction: 'more' | 'less'): string {

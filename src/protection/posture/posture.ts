@@ -1,5 +1,5 @@
 import { addToGroup, onceInEach } from '../../model/collections.ts';
-import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
+import { compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
@@ -141,7 +141,7 @@ function mergeControls(controls: readonly Control[]): readonly Control[] {
   const all = new Map<string, Control>();
   for (const control of controls) {
     const { rules: _, ...rest } = control;
-    const key = canonical({ ...rest });
+    const key = JSON.stringify(rest);
     const existing = all.get(key);
     all.set(key, existing === undefined ? control : { ...existing, rules: [...(existing.rules ?? []), ...(control.rules ?? [])] });
   }
