@@ -38,27 +38,28 @@ export function onFirstUse<Value>(make: () => Value): () => Value {
   return () => (known ??= { value: make() }).value;
 }
 
-/** Returns a function that computes something of a list on first use and keeps it with the list, so lists must not change. */
-export function memoizeByList<T, Result>(make: (list: readonly T[]) => Result): (list: readonly T[]) => Result {
-  const known = new WeakMap<readonly T[], { readonly result: Result }>();
-  return (list) => {
-    const found = known.get(list) ?? { result: make(list) };
-    known.set(list, found);
+/** Returns a function that computes something of an object on first use and keeps it with the object, so objects must not change. */
+export function memoizeByObject<Owner extends object, Result>(make: (owner: Owner) => Result): (owner: Owner) => Result {
+  const known = new WeakMap<Owner, { readonly result: Result }>();
+  return (owner) => {
+    const found = known.get(owner) ?? { result: make(owner) };
+    known.set(owner, found);
     return found.result;
   };
+}
+
+/** Returns a function that computes something of a list on first use and keeps it with the list, so lists must not change. */
+export function memoizeByList<T, Result>(make: (list: readonly T[]) => Result): (list: readonly T[]) => Result {
+  return memoizeByObject(make);
 }
 
 /** Returns a function that answers each question about an object once, and reads the object itself once; objects must not change. */
 export function onceInEach<Owner extends object, Result>(
   read: (owner: Owner) => (id: ResourceId) => Result,
 ): (owner: Owner, id: ResourceId) => Result {
-  const readers = new WeakMap<
-    Owner,
-    { readonly ask: (id: ResourceId) => Result; readonly known: Map<ResourceId, { readonly result: Result }> }
-  >();
+  const readerOf = memoizeByObject((owner: Owner) => ({ ask: read(owner), known: new Map<ResourceId, { readonly result: Result }>() }));
   return (owner, id) => {
-    const { ask, known } = readers.get(owner) ?? { ask: read(owner), known: new Map<ResourceId, { readonly result: Result }>() };
-    readers.set(owner, { ask, known });
+    const { ask, known } = readerOf(owner);
     const found = known.get(id) ?? { result: ask(id) };
     known.set(id, found);
     return found.result;

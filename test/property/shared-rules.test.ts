@@ -85,12 +85,10 @@ const world: fc.Arbitrary<Scenario> = fc
 
 /** Lists what each change does to one connection. */
 function effectsOn(connectionId: ResourceId, found: ReturnType<typeof effectsOfChanges>): readonly string[] {
-  const texts = [...found].flatMap(([key, byControl]) =>
-    [...byControl].flatMap(([control, byEffect]) =>
-      [...byEffect].flatMap(([effect, { connections }]) => (connections.has(connectionId) ? [`${key} ${control} ${effect}`] : [])),
-    ),
+  const texts = [...found].flatMap(([key, all]) =>
+    all.flatMap(({ control, effect, connections }) => (connections.includes(connectionId) ? [`${key} ${control} ${effect}`] : [])),
   );
-  return texts.toSorted(compareText);
+  return [...new Set(texts)].toSorted(compareText);
 }
 
 const formerOf = (id: ResourceId): ResourceId => id;

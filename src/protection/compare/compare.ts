@@ -156,13 +156,14 @@ function causesOf(sides: Sides, { of, directions, people: { member, groups }, ve
 }
 
 function onceIn(known: Map<string, Decider>, one: Decider): Decider {
-  const key = deciderText(one);
+  const key = deciderKey(one);
   const found = known.get(key) ?? one;
   known.set(key, found);
   return found;
 }
 
-function deciderText({ id, path, edge }: Decider): string {
+/** Returns a text that identifies a decider. */
+export function deciderKey({ id, path, edge }: Decider): string {
   return `${id} ${path} ${edge ?? ''}`;
 }
 
@@ -182,7 +183,7 @@ export function differing({ before, after, id, former }: Ends, by: readonly Deci
     const attribute = attributeOf(own);
     const isSideEffect = attribute !== undefined && before.resources.has(attribute) && !after.resources.has(attribute);
     const cause: Decider = isSideEffect ? { id: attribute, path: '' } : own;
-    found.set(deciderText(cause), cause);
+    found.set(deciderKey(cause), cause);
   }
   return [...found.values()];
 }

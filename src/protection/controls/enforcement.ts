@@ -1,4 +1,4 @@
-import { joinWords, memoizeByText } from '../../model/collections.ts';
+import { groupBy, joinWords, memoizeByObject, memoizeByText } from '../../model/collections.ts';
 import { asText, type JsonObject } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import {
@@ -54,17 +54,15 @@ export const typeFields: readonly string[] = ['type', 'subtype'];
 /** The fields of a connection that decide how it enforces rules. */
 export const enforcingFields: readonly string[] = [...typeFields, 'access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'];
 
-const readers = new WeakMap<EnforcingGateway, (key: string) => ConnectionEnforcement>();
+const readerOf = memoizeByObject((gateway: EnforcingGateway) => memoizeByText((key) => readEnforcement(key.split('\n'), gateway)));
 
 /** Returns how a connection enforces rules on a gateway. */
 export function enforcementOf(
   { type, subtype, access_mode_connect: connect, access_mode_exec: exec, access_mode_runbooks: runbooks }: JsonObject,
   gateway: EnforcingGateway,
 ): ConnectionEnforcement {
-  const read = readers.get(gateway) ?? memoizeByText((key) => readEnforcement(key.split('\n'), gateway));
-  readers.set(gateway, read);
   const modes = [connect === 'enabled' ? 'native' : '', exec === 'enabled' || runbooks === 'enabled' ? 'commands' : ''];
-  return read([asText(type), asText(subtype), ...modes].join('\n'));
+  return readerOf(gateway)([asText(type), asText(subtype), ...modes].join('\n'));
 }
 
 function readEnforcement([type = '', subtype = '', ...open]: readonly string[], gateway: EnforcingGateway): ConnectionEnforcement {
@@ -159,8 +157,9 @@ export function usedBy(enforcement: ConnectionEnforcement): { readonly runsComma
   return { runsCommands: runsCommands(enforcement), mayAnalyzeNative: analyzer !== 'unchecked' };
 }
 
-/** Returns the ways to use a connection that are open; all of them where none is. */
-function usedChannels({ channels }: ConnectionEnforcement): readonly Channel[] {
+/** Returns the way of a verb to use a connection, or those that are open; all of them where none is. */
+function usedChannels({ channels }: ConnectionEnforcement, verb: AccessMode | undefined): readonly Channel[] {
+  if (verb !== undefined) return [channels.get(verb === 'connect' ? 'native' : 'commands') ?? []].flat();
   const all = [...channels.values()];
   const open = all.filter(({ isOpen }) => isOpen);
   return open.length > 0 ? open : all;
@@ -168,8 +167,7 @@ function usedChannels({ channels }: ConnectionEnforcement): readonly Channel[] {
 
 /** Returns what happens to a control by one verb, or by each that is open. */
 export function levelsOf(enforcement: ConnectionEnforcement, control: EnforcedControl, verb?: AccessMode): readonly Enforcement[] {
-  const own = enforcement.channels.get(verb === 'connect' ? 'native' : 'commands');
-  return verb === undefined ? usedChannels(enforcement).map(({ of }) => of[control]) : own === undefined ? [] : [own.of[control]];
+  return usedChannels(enforcement, verb).map(({ of }) => of[control]);
 }
 
 /**
@@ -219,11 +217,8 @@ export function isChecked(level: Enforcement): boolean {
 
 /** Returns what a connection does with a control other than to enforce it: `not enforced on native ssh`; by one verb, or by each that is open. */
 export function enforcementNote(enforcement: ConnectionEnforcement, control: EnforcedControl, verb?: AccessMode): string | undefined {
-  const own = enforcement.channels.get(verb === 'connect' ? 'native' : 'commands');
-  const byLevel = new Map<Enforcement, string[]>();
-  for (const { name, of } of verb === undefined ? usedChannels(enforcement) : own === undefined ? [] : [own])
-    byLevel.set(of[control], [...(byLevel.get(of[control]) ?? []), name]);
-  const notes = [...byLevel].flatMap(([level, names]) => noteOf(level, joinWords(names)));
+  const byLevel = groupBy(usedChannels(enforcement, verb), ({ of }) => of[control]);
+  const notes = [...byLevel].flatMap(([level, own]) => noteOf(level, joinWords(own.map(({ name }) => name))));
   return notes.length === 0 ? undefined : notes.join('; ');
 }
 

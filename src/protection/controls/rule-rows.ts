@@ -1,3 +1,4 @@
+import { memoizeByList } from '../../model/collections.ts';
 import { asObject, asText, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced } from './compare-controls.ts';
@@ -105,14 +106,10 @@ function blockedName({ name, text = name, form }: Control, isPart: boolean): str
   return isPart ? `all of ${text}` : text;
 }
 
-const knownRules = new WeakMap<readonly Control[], ReadonlySet<ResourceId>>();
-
 /** Returns the rules of controls, one set for each list: many connections share it. */
-function rulesOf(controls: readonly Control[]): ReadonlySet<ResourceId> {
-  const rules = knownRules.get(controls) ?? new Set(controls.flatMap((control) => control.rules ?? []));
-  knownRules.set(controls, rules);
-  return rules;
-}
+const rulesOf = memoizeByList(
+  (controls: readonly Control[]): ReadonlySet<ResourceId> => new Set(controls.flatMap(({ rules }) => rules ?? [])),
+);
 
 /** What masking rules mask. */
 export const maskingRow: Omit<ControlRow, 'type'> = {

@@ -17,7 +17,7 @@ import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
 import { simulateGuardrail } from '../samples/simulate.ts';
 import { hiddenLimits } from './hidden-fields.ts';
-import { approvalText, decide, permissionOf, type PermissionSubject, postureOf } from './permission.ts';
+import { approvalText, decisionOn, permissionOf, type PermissionSubject, postureOf } from './permission.ts';
 
 /** What results need: `newPatterns` makes a compiler for each text that should be blocked, and only tests that have such texts need it. */
 export type TestTools = { readonly textOf: (decider: Decider) => string; readonly newPatterns: (() => PatternCompiler) | undefined };
@@ -73,7 +73,9 @@ function checkDenied(
   { subject, groups }: Parameters<typeof checkExpectation>[1],
   textOf: TestTools['textOf'],
 ): ExpectationResult {
-  const possible = verbs.map((verb) => ({ verb, ...decide(subject, { groups, verb }) })).filter(({ terms: { answer } }) => answer !== 'no');
+  const possible = verbs
+    .map((verb) => ({ verb, ...decisionOn(subject, { groups, verb }) }))
+    .filter(({ terms: { answer } }) => answer !== 'no');
   const granted = possible.filter(({ terms: { answer } }) => answer === 'yes');
   const [first] = granted.length > 0 ? granted : possible;
   if (first === undefined) return passed('denied');

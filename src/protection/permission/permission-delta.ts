@@ -1,4 +1,4 @@
-import { appendAll, groupBy } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 
 import { compareText, equal } from '../../model/json.ts';
@@ -65,8 +65,8 @@ function countPeople({ groups, together, except = [] }: People, all: number): nu
 type Line = Pick<PermissionChange, 'effect' | 'before' | 'after'> & {
   readonly id: ResourceId;
   readonly who: People;
-  readonly verbs: AccessMode[];
-  readonly deciders: Decider[];
+  readonly verbs: readonly AccessMode[];
+  readonly deciders: readonly Decider[];
   /** All groups that something names on the connection. */
   readonly named: readonly string[];
 };
@@ -94,19 +94,20 @@ function linesOf(differences: readonly [Difference, ...Difference[]], { before, 
     has: effective(after, id),
     termsOf: (groups, verb) => [termsIn(before, former, { groups, verb }), termsIn(after, id, { groups, verb })],
   };
-  const lines = new Map<string, Line>();
-  for (const verb of accessModes) {
+  const all = accessModes.flatMap((verb) => {
     const own = differences.filter((one) => one.verb === verb);
-    const named = own.length === 0 ? [] : groupsNamedOn(sides, verb);
-    for (const { deciders, who, ...change } of [...changesOfGroups(sides, own, { verb, named }), ...jointGains(sides, own, verb)]) {
-      const key = JSON.stringify([change.effect, change.before, change.after, who]);
-      const line = lines.get(key) ?? { ...change, id, who, verbs: [], deciders: [], named: [...named, ...(who.groups ?? [])] };
-      line.verbs.push(verb);
-      appendAll(line.deciders, deciders);
-      lines.set(key, line);
-    }
-  }
-  return [...lines.values()];
+    if (own.length === 0) return [];
+    const named = groupsNamedOn(sides, verb);
+    const changes = [...changesOfGroups(sides, own, { verb, named }), ...jointGains(sides, own, verb)];
+    return changes.map((change) => ({ ...change, verb, named: [...named, ...(change.who.groups ?? [])] }));
+  });
+  const lines = groupBy(all, (one) => JSON.stringify([one.effect, one.before, one.after, one.who]));
+  return [...lines.values()].map((same) => ({
+    ...same[0],
+    id,
+    verbs: same.map(({ verb }) => verb),
+    deciders: same.flatMap(({ deciders }) => deciders),
+  }));
 }
 
 /** Lists the groups that something names on a connection; those who see every connection only where it differs from everybody else for them. */
@@ -129,38 +130,38 @@ type Change = Pick<Line, 'effect' | 'before' | 'after' | 'who' | 'deciders'>;
 /** What differs for people by one verb, by the part. */
 type Parts = ReadonlyMap<AccessPart, Difference>;
 
+function differencesByPart(differences: readonly Difference[]): Parts {
+  return new Map(differences.map((one) => [one.part, one]));
+}
+
 /** Returns what changes for people in one group, and in none. */
 function changesOfGroups(
   sides: Sides,
   differences: readonly Difference[],
   { verb, named }: { readonly verb: AccessMode; readonly named: readonly string[] },
 ): readonly Change[] {
-  const byGroup = new Map<string | undefined, Map<AccessPart, Difference>>();
-  for (const one of differences) {
-    if ('machine' in one.people || one.people.member.length > 1) continue;
-    for (const group of one.people.member.length === 0 ? [undefined] : one.people.groups)
-      byGroup.set(group, (byGroup.get(group) ?? new Map<AccessPart, Difference>()).set(one.part, one));
-  }
+  const ofGroups = differences.flatMap((one) => {
+    if ('machine' in one.people || one.people.member.length > 1) return [];
+    return (one.people.member.length === 0 ? [undefined] : one.people.groups).map((group) => ({ group, one }));
+  });
   const ruled = new Set([sides.had, sides.has].flatMap((side) => (side === undefined ? [] : groupsOfRules(side))));
   const isRestricted = sides.had?.access.groups !== undefined && sides.has?.access.groups !== undefined;
   const seeing = seeingAll([sides.had?.access, sides.has?.access]);
-  const alike = new Map<string, Omit<Change, 'who'> & { readonly groups: (string | undefined)[] }>();
-  for (const [group, parts] of byGroup) {
-    const terms = sides.termsOf(group === undefined ? [] : [group], verb);
-    const { effect, deciders } = effectOf(sides, { parts, terms, member: group === undefined ? [] : [group] });
+  const all = [...groupBy(ofGroups, ({ group }) => group)].map(([group, own]) => {
+    const member = group === undefined ? [] : [group];
+    const terms = sides.termsOf(member, verb);
     const [before, after] = differingTerms(terms);
     const isAlone = isRestricted && group !== undefined && seeing.includes(group) && !ruled.has(group);
-    const key = JSON.stringify([effect, before, after, isAlone]);
-    const change = alike.get(key) ?? { effect, before, after, deciders: [], groups: [] };
-    appendAll(change.deciders, deciders);
-    change.groups.push(group);
-    alike.set(key, change);
-  }
-  return [...alike.values()].map(({ groups, ...change }): Change => {
-    const changed = groups.filter((group) => group !== undefined);
-    const isEverybody = changed.length < groups.length;
+    return { group, isAlone, before, after, ...effectOf(sides, { parts: differencesByPart(own.map(({ one }) => one)), terms, member }) };
+  });
+  const alike = groupBy(all, ({ effect, before, after, isAlone }) => JSON.stringify([effect, before, after, isAlone]));
+  return [...alike.values()].map((same): Change => {
+    const [{ effect, before, after }] = same;
+    const changed = same.flatMap(({ group }) => group ?? []);
+    const isEverybody = changed.length < same.length;
     const except = named.filter((group) => !changed.includes(group));
-    return { ...change, who: isEverybody ? { except: except.toSorted(compareText) } : { groups: changed.toSorted(compareText) } };
+    const who = isEverybody ? { except: except.toSorted(compareText) } : { groups: changed.toSorted(compareText) };
+    return { effect, before, after, who, deciders: same.flatMap(({ deciders }) => deciders) };
   });
 }
 
@@ -189,23 +190,18 @@ const gains: ReadonlySet<PermissionEffect> = new Set<PermissionEffect>(['opened'
 
 /** Returns what people in several groups gain, and people in fewer of these groups do not: one group shows them a connection, another frees them from its review. */
 function jointGains(sides: Sides, differences: readonly Difference[], verb: AccessMode): readonly Change[] {
-  const bySort = new Map<MemberSort, Map<AccessPart, Difference>>();
-  for (const one of differences) {
-    const { people } = one;
-    if ('machine' in people || people.seesAll === true) continue;
-    bySort.set(people, (bySort.get(people) ?? new Map<AccessPart, Difference>()).set(one.part, one));
-  }
   const stated: MemberSort[] = [];
-  return [...bySort].flatMap(([sort, parts]): readonly Change[] => {
+  return [...groupBy(differences, ({ people }) => people)].flatMap(([sort, own]): readonly Change[] => {
+    if ('machine' in sort || sort.seesAll === true) return [];
     const { member, places } = sort;
     // Ends are stated for each group alone.
     const [before, after] = sides.termsOf(member, verb).map(withoutEnd);
     if (before === undefined || after === undefined) return [];
-    const { effect, deciders } = effectOf(sides, { parts, terms: [before, after], member });
+    const { effect, deciders } = effectOf(sides, { parts: differencesByPart(own), terms: [before, after], member });
     if (!gains.has(effect)) return [];
     const isStated = stated.some((one) => one.member.every((group) => member.includes(group)) && !needsLess(sides, [one, sort], verb));
     stated.push(sort);
-    return isStated || member.length < 2 ? [] : [{ effect, before, after, deciders: [...deciders], who: peopleTogether(places) }];
+    return isStated || member.length < 2 ? [] : [{ effect, before, after, deciders, who: peopleTogether(places) }];
   });
 }
 

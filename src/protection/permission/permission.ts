@@ -44,7 +44,7 @@ function lacksField({ fields }: Unread, of: ResourceId, field: string): boolean 
 }
 
 /** Returns the answer to a question, what people need, and the facts that decide the answer, the approval and the duration. */
-export function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
+export function decisionOn(subject: PermissionSubject, { groups, verb }: Question): Decision {
   const { access, endFor } = effectiveOf(subject);
   const step = stepOf(verb);
   const review = reviewFor(access, groups, step);
@@ -69,7 +69,7 @@ export function decide(subject: PermissionSubject, { groups, verb }: Question): 
 
 /** Returns the answer to a question with what people need, without what decides it; nothing is needed for what is not possible. */
 export function permissionTerms(subject: PermissionSubject, question: Question): PermissionTerms {
-  const { terms } = decide(subject, question);
+  const { terms } = decisionOn(subject, question);
   return terms.answer === 'no' ? { answer: 'no' } : terms;
 }
 
@@ -117,7 +117,7 @@ export function permissionOf(
   question: Question,
   limits: Limits = limitsOf(subject, question.verb),
 ): Permission {
-  const { terms, facts } = decide(subject, question);
+  const { terms, facts } = decisionOn(subject, question);
   const others = terms.answer === 'no' ? [] : [...analyzerFacts(subject, question.verb), ...limits.facts];
   return { connection: subject.id, ...question, ...terms, ...limits, facts: [...facts, ...others] };
 }

@@ -128,28 +128,21 @@ function withElement([, receiver, [name]]: readonly [string, ASTNode, readonly A
 /** Lists the fields of connections on which an expression depends, in order of appearance. */
 export function fieldsNamed(root: ASTNode): readonly string[] {
   const names = new Set<string>();
-  const visit = (node: ASTNode): void => {
+  for (const node of nodesIn(root)) {
     if (node.op === 'id' && node.args === 'guardrails') names.add('guardrail_rules');
     if (node.op === '.' && node.args[0].op === 'id') {
       if (node.args[0].args === 'connection') names.add(node.args[1]);
       if (node.args[0].args === 'posture') for (const name of fieldsOfControl(node.args[1])) names.add(name);
       if (node.args[0].args === 'access') for (const name of ['access_groups', 'reviewers', `access_mode_${node.args[1]}`]) names.add(name);
     }
-    for (const child of childrenOf(node)) visit(child);
-  };
-  visit(root);
+  }
   return [...names];
 }
 
 /** Lists the texts that an expression contains. */
 export function textsNamed(root: ASTNode): readonly string[] {
-  const texts = new Set<string>();
-  const visit = (node: ASTNode): void => {
-    if (node.op === 'value' && typeof node.args === 'string') texts.add(node.args);
-    for (const child of childrenOf(node)) visit(child);
-  };
-  visit(root);
-  return [...texts];
+  const texts = nodesIn(root).flatMap(({ op, args }) => (op === 'value' && typeof args === 'string' ? [args] : []));
+  return [...new Set(texts)];
 }
 
 function calledIn(node: ASTNode): string | undefined {
@@ -159,13 +152,13 @@ function calledIn(node: ASTNode): string | undefined {
 /** Counts the entries of literal lists and maps that a macro is called on. */
 function literalSize(node: ASTNode): number {
   const receiver = node.op === 'rcall' ? node.args[1] : undefined;
-  let size = 0;
-  const visit = (one: ASTNode): void => {
-    if (one.op === 'list' || one.op === 'map') size += one.args.length;
-    for (const child of childrenOf(one)) visit(child);
-  };
-  if (receiver !== undefined) visit(receiver);
-  return Math.max(1, size);
+  const literals = receiver === undefined ? [] : nodesIn(receiver).filter(({ op }) => op === 'list' || op === 'map');
+  return literals.reduce((sum, { args }) => sum + (Array.isArray(args) ? args.length : 0), 0) || 1;
+}
+
+/** Lists a node and all nodes below it, in the order of the text. */
+function nodesIn(node: ASTNode): readonly ASTNode[] {
+  return [node, ...childrenOf(node).flatMap(nodesIn)];
 }
 
 /** Returns the nodes directly below a node. */

@@ -43,13 +43,12 @@ export function snapshotPlan(
   { desired, base }: AttachmentSources = {},
 ): PlanSnapshots {
   const named = withNames(live, renamesOf(plan.changes));
-  const samples = base === undefined ? undefined : samplesOf(base);
+  const samples = base && samplesOf(base);
   const since = base ?? desired;
-  const ends = since && grantEnds(since);
-  const snapshot = { ...liveSnapshot(named, registry, plan.target.dialect), samples, ends };
-  const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base) };
-  const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
-  const stated = desired && { declaredAttachments: readDeclaredAttachments(desired), ends: desired === since ? ends : grantEnds(desired) };
+  const declaredAttachments = base && readDeclaredAttachments(base);
+  const before = { ...liveSnapshot(named, registry, plan.target.dialect), samples, ends: since && grantEnds(since), declaredAttachments };
+  const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : before;
+  const stated = desired && { declaredAttachments: readDeclaredAttachments(desired), ends: grantEnds(desired) };
   return { before, after: { ...planned, samples, ...stated }, predecessors: predecessorsIn(desired, before) };
 }
 
@@ -67,16 +66,15 @@ export function snapshotsSince(
   { registry, target, desired, gone }: EarlierState,
 ): PlanSnapshots {
   const { samples, ends, declaredAttachments } = planned.before;
-  const taken = { ...liveSnapshot(earlier, registry, target.dialect), samples, ends };
-  const before = declaredAttachments === undefined ? taken : { ...taken, declaredAttachments };
+  const before = { ...liveSnapshot(earlier, registry, target.dialect), samples, ends, declaredAttachments };
   const since = { ...planned, before, predecessors: predecessorsIn(desired, before) };
   if (gone.length === 0) return since;
-  const { declaredAttachments: declared, ends: after } = planned.after;
   const left = afterWrites(
     planned.after,
     gone.map((id) => ({ id, spec: undefined, stated: new Set(), edges: [] })),
   );
-  return { ...since, after: { ...left, samples, ends: after, ...(declared === undefined ? {} : { declaredAttachments: declared }) } };
+  const { after } = planned;
+  return { ...since, after: { ...left, samples, ends: after.ends, declaredAttachments: after.declaredAttachments } };
 }
 
 /** Returns whether a plan leaves the access control of the gateway on or off. */

@@ -1,4 +1,4 @@
-import { addToGroup, onceInEach } from '../../model/collections.ts';
+import { addToGroup, memoizeByObject, onceInEach } from '../../model/collections.ts';
 import { compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
@@ -27,15 +27,10 @@ function remember<Value>(known: Map<string, Value>, key: string, make: () => Val
   return made;
 }
 
-const numbers = new WeakMap<object, number>();
 let count = 0;
 
 /** Returns a number that is the same for the same object. */
-export function numberOf(value: object): number {
-  const found = numbers.get(value) ?? (count += 1);
-  numbers.set(value, found);
-  return found;
-}
+export const numberOf: (value: object) => number = memoizeByObject(() => (count += 1));
 
 const knownRules = new WeakMap<ResourceSnapshot, { readonly id: ResourceId; readonly controls: RuleControls }>();
 const missing = new Map<string, RuleControls>();
@@ -167,13 +162,11 @@ const undeclaredEdge: readonly Attachment[] = [{ how: 'edge' }];
 const noAttachments: readonly Attachment[] = [];
 const onlyEverywhere: readonly Attachment[] = [{ how: 'every' }];
 
-const knownLists = new WeakMap<ProtectionSnapshot, Map<string, readonly Attachment[]>>();
+const listsIn: (snapshot: ProtectionSnapshot) => Map<string, readonly Attachment[]> = memoizeByObject(() => new Map());
 
 /** Returns one list for all equal lists of attachments in a snapshot: most connections get a rule in the same way. */
 function sharedList(snapshot: ProtectionSnapshot, list: readonly Attachment[]): readonly Attachment[] {
-  const lists = knownLists.get(snapshot) ?? new Map<string, readonly Attachment[]>();
-  knownLists.set(snapshot, lists);
-  return remember(lists, list.map((one) => `${one.how} ${one.attribute ?? ''}`).join('\u0000'), () => list);
+  return remember(listsIn(snapshot), list.map((one) => `${one.how} ${one.attribute ?? ''}`).join('\u0000'), () => list);
 }
 
 /** Lists the rules on a connection with everything that attaches them: edges, as manifests declare them, and shared attributes. */

@@ -11,7 +11,7 @@ import {
 import { describedVersions, hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
-import { memoizeByList } from '../../model/collections.ts';
+import { memoizeByList, memoizeByObject } from '../../model/collections.ts';
 import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
@@ -46,7 +46,7 @@ export type ProtectionSnapshot = {
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Returns how manifests declare an edge; absent when no manifests are known. */
-  readonly declaredAttachments?: DeclaredAttachments;
+  readonly declaredAttachments?: DeclaredAttachments | undefined;
   /** When manifests take access away, which a gateway does not know. */
   readonly ends?: GrantEnds | undefined;
 };
@@ -54,14 +54,10 @@ export type ProtectionSnapshot = {
 /** What a gateway decides about access beside the resources and edges. */
 type ListedAccess = Pick<DecidingState, 'fixed' | 'isControlled' | 'hidesRoles'> & GatewayAccess;
 
-const known = new WeakMap<ProtectionSnapshot, AccessLookup>();
-
 /** Returns what finds what decides access to a connection in a snapshot, which does not change. */
-export function lookupIn(snapshot: ProtectionSnapshot): AccessLookup {
-  const lookup = snapshot.lookup ?? known.get(snapshot) ?? accessLookup(decidingStateOf(snapshot));
-  known.set(snapshot, lookup);
-  return lookup;
-}
+export const lookupIn: (snapshot: ProtectionSnapshot) => AccessLookup = memoizeByObject(
+  (snapshot) => snapshot.lookup ?? accessLookup(decidingStateOf(snapshot)),
+);
 
 /** Returns why a change of an object may affect every connection while a plan is applied; undefined if it affects only those that it names. */
 export function affectsEveryConnection(
@@ -278,14 +274,10 @@ export function connectionsByRule(before: ProtectionSnapshot, after: ProtectionS
 
 const noRules: ReadonlySet<ResourceId> = new Set();
 
-const knownEverywhere = new WeakMap<ProtectionSnapshot, ReadonlySet<ResourceId>>();
-
 /** Returns the rules that include every connection of a snapshot. */
-export function everywhereIn(snapshot: ProtectionSnapshot): ReadonlySet<ResourceId> {
-  const rules = snapshot.everywhere ?? knownEverywhere.get(snapshot) ?? rulesEverywhere(snapshot);
-  knownEverywhere.set(snapshot, rules);
-  return rules;
-}
+export const everywhereIn: (snapshot: ProtectionSnapshot) => ReadonlySet<ResourceId> = memoizeByObject(
+  (snapshot) => snapshot.everywhere ?? rulesEverywhere(snapshot),
+);
 
 /** Makes a state of a gateway of its objects and attachments. */
 export function createSnapshot(

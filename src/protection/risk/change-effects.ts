@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
@@ -13,20 +14,22 @@ import { ruleControlTypes } from '../controls/control-table.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 
-/** The connections that have an effect of a change, and what decides it there. */
-type Affected = { readonly connections: Set<ResourceId>; readonly deciders: Map<string, Decider> };
+/** What a change does to a control of connections, and what of it decides that. */
+export type ChangeEffect = {
+  readonly control: ControlType;
+  readonly effect: ProtectionEffect;
+  readonly decider: Decider;
+  readonly connections: readonly ResourceId[];
+};
 
-/** The effects of one change by control type. */
-export type ChangeEffects = ReadonlyMap<ControlType, ReadonlyMap<ProtectionEffect, Affected>>;
-
-/** Returns the effects of each change, by its live key: those of the differences that it causes. What another change compensates has none. */
+/** Lists the effects of each change, by its live key: those of the differences that it causes. What another change compensates has none. */
 export function effectsOfChanges(
   plan: PlannedWrites,
   { access, aspects }: PlanDifferences,
   { writersOf }: PlanCauses,
-): ReadonlyMap<ResourceId, ChangeEffects> {
+): ReadonlyMap<ResourceId, readonly ChangeEffect[]> {
   const changes = new Map(plan.changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
-  const found = new Map<ResourceId, Map<ControlType, Map<ProtectionEffect, Affected>>>();
+  const found = new Map<ResourceId, ChangeEffect[]>();
   // What is new or gone has no order.
   const isOrdered = ({ connection, former }: Difference): boolean => former !== undefined && changes.get(connection)?.action !== 'delete';
   for (const one of [...aspects, ...access.filter(isOrdered)]) {
@@ -34,15 +37,8 @@ export function effectsOfChanges(
     const { connection } = one;
     const alike = 'alike' in one ? one.alike : [connection];
     for (const direction of directionsOf(one)) {
-      const add = (decider: Decider, ids: readonly ResourceId[]): void => {
-        for (const key of writersOf(decider)) {
-          const own = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Affected>>();
-          const byEffect = own.get(control) ?? new Map<ProtectionEffect, Affected>();
-          const all: Affected = byEffect.get(effects[direction]) ?? { connections: new Set(), deciders: new Map() };
-          for (const id of ids) all.connections.add(id);
-          all.deciders.set([decider.id, decider.path, decider.edge ?? ''].join(' '), decider);
-          found.set(key, own.set(control, byEffect.set(effects[direction], all)));
-        }
+      const add = (decider: Decider, connections: readonly ResourceId[]): void => {
+        for (const key of writersOf(decider)) addToGroup(found, key, { control, effect: effects[direction], decider, connections });
       };
       const causes = one.causes[direction] ?? [];
       const isOwn = ({ id, edge }: Decider): boolean => id === connection || edge === connection;

@@ -17,5 +17,5 @@ export function programRisks({ action, fields }: Change, after: Posture | undefi
   if (action === 'create' || after === undefined || unreviewedModes(after).length === 0) return [];
   const changed = fields.filter(({ held }) => held !== true).map(({ path }) => tokensOf(path)[0] ?? '');
   const field = ['command', ...(isBare ? ['agent_id'] : [])].find((name) => changed.includes(name));
-  return field === undefined ? [] : [riskOf(isBare ? 'agent-opened' : 'program-changed', field)];
+  return field === undefined ? [] : [riskOf(isBare ? 'agent-opened' : 'program-changed', [field])];
 }

@@ -88,7 +88,7 @@ const codes = {
 export type GeneralRiskName = keyof typeof codes;
 
 /** Returns a risk of fields whose code belongs to no control: of credentials, of manifests, and of whole objects. */
-export function riskOf(name: GeneralRiskName, ...fields: readonly string[]): RiskDraft {
+export function riskOf(name: GeneralRiskName, fields: readonly string[] = []): RiskDraft {
   return { code: generalRisk(name), fields };
 }
 

@@ -21,9 +21,10 @@ import { hiddenPhrase } from '../controls/access-rows.ts';
 import { controlTypesOf } from '../controls/control-table.ts';
 import { type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
-import { type ChangeEffects, effectsOfChanges } from './change-effects.ts';
+import { effectsOfChanges } from './change-effects.ts';
 import { refusesSessions } from '../controls/control-row.ts';
 import type { DestinationGains } from '../compare/destinations.ts';
+import { deciderKey } from '../compare/compare.ts';
 import type { PlanCauses } from '../compare/plan-causes.ts';
 import type { PlanDifferences } from '../compare/plan-differences.ts';
 import { destinationRisks, programRisks } from './destination-risks.ts';
@@ -80,7 +81,7 @@ type RiskContext = RiskInput & {
   readonly liveResources: ReadonlyMap<ResourceId, LiveResource>;
   readonly edgesBy: ReadonlyMap<ResourceId, readonly EdgeChange[]>;
   readonly connectionsOf: (rule: ResourceId) => readonly ResourceId[] | undefined;
-  readonly effects: ReadonlyMap<ResourceId, ChangeEffects>;
+  readonly effects: ReturnType<typeof effectsOfChanges>;
   readonly usersOf: ReturnType<typeof sourceUsers>;
   readonly resourceNames: () => ReadonlySet<Json | undefined>;
 };
@@ -130,25 +131,26 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
 /** Returns one risk for each effect of a change on a control: the differences that it causes decide the class. */
 function controlRisks(placing: PlacingInput & { readonly change: Change }, { causes, effects }: RiskContext): readonly Risk[] {
   const key = liveKeyOf(placing.change);
-  return [...(effects.get(key) ?? [])].flatMap(([control, byEffect]) =>
-    [...byEffect].flatMap(([one, affected]): readonly Risk[] => {
-      const found = causes.causesOf([...affected.deciders.values()]);
-      const fields = found.filter(({ edge }) => edge === undefined);
-      const forming = fields.filter(({ path = '' }) => controlTypesOf(kindOf(key), path).includes(control));
-      const own = forming.length > 0 ? forming : fields;
-      const connections = [...affected.connections].toSorted(compareText);
-      const [first] = found;
-      if (own.length === 0) {
-        return [{ code: riskCode({ name: control }), class: one, connections, place: first?.place }];
-      }
-      const drafts = own.map(({ path = '' }): RiskDraft => ({
-        code: controlRisk(control),
-        fields: tokensOf(path).slice(0, 1),
-        class: one,
-      }));
-      return placeRisks(drafts, { ...placing, connections: kindOf(key) === 'Connection' ? undefined : connections });
-    }),
-  );
+  const groups = groupBy(effects.get(key) ?? [], ({ control, effect }) => `${control} ${effect}`);
+  return [...groups.values()].flatMap((group): readonly Risk[] => {
+    const [{ control, effect: one }] = group;
+    const deciders = new Map(group.map(({ decider }) => [deciderKey(decider), decider]));
+    const found = causes.causesOf([...deciders.values()]);
+    const fields = found.filter(({ edge }) => edge === undefined);
+    const forming = fields.filter(({ path = '' }) => controlTypesOf(kindOf(key), path).includes(control));
+    const own = forming.length > 0 ? forming : fields;
+    const connections = [...new Set(group.flatMap((effect) => effect.connections))].toSorted(compareText);
+    const [first] = found;
+    if (own.length === 0) {
+      return [{ code: riskCode({ name: control }), class: one, connections, place: first?.place }];
+    }
+    const drafts = own.map(({ path = '' }): RiskDraft => ({
+      code: controlRisk(control),
+      fields: tokensOf(path).slice(0, 1),
+      class: one,
+    }));
+    return placeRisks(drafts, { ...placing, connections: kindOf(key) === 'Connection' ? undefined : connections });
+  });
 }
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
@@ -181,7 +183,7 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   }
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {
     const hidden = field.held !== true && ('unknown' in field.before || 'unknown' in field.after);
-    return hidden && controlTypesOf(kindOf(key), field.path).length > 0 ? [riskOf('unknown', ...tokensOf(field.path).slice(0, 1))] : [];
+    return hidden && controlTypesOf(kindOf(key), field.path).length > 0 ? [riskOf('unknown', tokensOf(field.path).slice(0, 1))] : [];
   });
   const closing = change.closed === 'between' && (had?.access.open.size ?? 0) > 0 ? [riskOf('closed-between')] : [];
   return [...reroutes, ...hiding, ...closing, ...(change.action === 'create' ? [] : unseen)];
@@ -230,7 +232,7 @@ function runbookRisks(
     [before, after].every((snapshot) => specIn(snapshot, id)['access_mode_runbooks'] === 'enabled'),
   );
   if (connections.length === 0) return [];
-  return placeRisks([riskOf('runbooks-rerouted', 'git_url')], {
+  return placeRisks([riskOf('runbooks-rerouted', ['git_url'])], {
     change,
     resource,
     connections: connections.toSorted(compareText),

@@ -22,13 +22,13 @@ export function manifestRisks(kind: Kind, desired: DesiredResource, base: Desire
     one.ignore.filter((path) => !isWithinAny(path, other.ignore) && touches(path));
   return [
     ...selectorRisks(desired, base),
-    ...ignoredBy(desired, base).map((path) => riskOf('ignore-added', ...tokensOf(path))),
-    ...ignoredBy(base, desired).map((path) => riskOf('ignore-removed', ...tokensOf(path))),
+    ...ignoredBy(desired, base).map((path) => riskOf('ignore-added', tokensOf(path))),
+    ...ignoredBy(base, desired).map((path) => riskOf('ignore-removed', tokensOf(path))),
     ...leftFields(kind, desired, base),
     ...(base.protect && !desired.protect ? [riskOf('protect-removed')] : []),
     ...movedEnds(desired, base)
       .filter(isExtended)
-      .map(({ path }) => riskOf('access-extended', ...tokensOf(path))),
+      .map(({ path }) => riskOf('access-extended', tokensOf(path))),
   ];
 }
 
@@ -36,11 +36,11 @@ export function manifestRisks(kind: Kind, desired: DesiredResource, base: Desire
 export function leftRisks(desired: DesiredResource, base: DesiredResource, live: LiveResource): readonly RiskDraft[] {
   return leftSecrets(desired, base).flatMap((path) => {
     // What is ignored has that risk already.
-    if (isToolList(path)) return isWithinAny(path, desired.ignore) ? [] : [riskOf('field-left', ...tokensOf(path))];
+    if (isToolList(path)) return isWithinAny(path, desired.ignore) ? [] : [riskOf('field-left', tokensOf(path))];
     const found = live.secrets[path];
     const isGone = found === undefined && !isWithinAny(path, live.unknown);
     if (isGone || (found?.state === 'value' && base.secrets[path]?.state === 'value')) return [];
-    return [riskOf('secret-left', ...tokensOf(path))];
+    return [riskOf('secret-left', tokensOf(path))];
   });
 }
 
@@ -48,8 +48,8 @@ function selectorRisks({ selector: current }: DesiredResource, { selector: appli
   const field = current?.field ?? applied?.field;
   if (field === undefined) return [];
   return [
-    ...(selectsAllOf(current?.value, applied?.value) ? [] : [riskOf('selector-narrowed', field)]),
-    ...(selectsAllOf(applied?.value, current?.value) ? [] : [riskOf('selector-widened', field)]),
+    ...(selectsAllOf(current?.value, applied?.value) ? [] : [riskOf('selector-narrowed', [field])]),
+    ...(selectsAllOf(applied?.value, current?.value) ? [] : [riskOf('selector-widened', [field])]),
   ];
 }
 
@@ -73,7 +73,7 @@ function leftFields(kind: Kind, desired: DesiredResource, base: DesiredResource)
     const isLeft = omitted === 'kept' && base.spec[name] !== undefined && !desired.stated.has(name);
     // What is ignored has that risk already.
     if (!isLeft || isWithinAny(path, desired.ignore) || !touchesProtection(kind, path, [base.spec])) return [];
-    return [riskOf('field-left', name)];
+    return [riskOf('field-left', [name])];
   });
 }
 
@@ -149,7 +149,7 @@ function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
 
 /** Returns a risk of credentials that are certainly used, or the risk of those that may be inherited. */
 function inheritedDraft(used: 'yes' | 'unknown', name: GeneralRiskName, field: string): RiskDraft {
-  return riskOf(used === 'yes' ? name : 'inheritance-unknown', field);
+  return riskOf(used === 'yes' ? name : 'inheritance-unknown', [field]);
 }
 
 /** Returns from which resource and with which own keys a connection uses secrets before and after a change. */
@@ -198,7 +198,7 @@ export function repositoryRisks(change: Change, owners: Owners): readonly RiskDr
     owner !== undefined &&
     isOtherRepository(owner, after) &&
     [...Object.keys(owner.secrets), ...owner.unknown].some((path) => !written.has(path));
-  return [...(isKept ? [riskOf('endpoint-rerouted', 'git_url')] : []), ...reusedSecrets(change, owners)];
+  return [...(isKept ? [riskOf('endpoint-rerouted', ['git_url'])] : []), ...reusedSecrets(change, owners)];
 }
 
 /** Returns whether runbooks come from another repository than before: a new one, or one that another server sends. */
@@ -246,7 +246,7 @@ function reusedSecrets({ id, fields }: Change, { desired, applied, owner, usersO
       return isSameRoute(desired, other) && one !== undefined && isSameSource(one, secret);
     };
     const isShared = users.length > 0 && !users.some(isUsedAlike);
-    return isMoved || isShared ? [riskOf('secret-reused', ...tokensOf(path).slice(0, 1))] : [];
+    return isMoved || isShared ? [riskOf('secret-reused', tokensOf(path).slice(0, 1))] : [];
   });
 }
 
@@ -331,7 +331,7 @@ export function sourceRisks(
     const before = base === undefined ? liveForm(live?.secrets[path]) : formOf(base.secrets[path]);
     const after = formOf(secret);
     if (before === undefined || after === undefined || before === after) return [];
-    return [riskOf(after === 'inline' ? 'secret-inlined' : 'secret-referenced', ...tokensOf(path))];
+    return [riskOf(after === 'inline' ? 'secret-inlined' : 'secret-referenced', tokensOf(path))];
   });
 }
 
