@@ -43,9 +43,10 @@ type TerraformProvider = {
 
 /** Reads the objects that a Terraform or OpenTofu state (version 4) owns by the provider. No other value of the state is read or repeated. */
 export function readTerraformState(file: SourceFile, provider: TerraformProvider): Checked<readonly StateObject[]> {
-  const state = parseObject(file.text);
-  const wrong = state === undefined ? notJson : checkFormat(state);
-  if (wrong !== undefined || state === undefined) return { diagnostics: [toDiagnostic(file, wrong ?? notJson)] };
+  // The parser's message would repeat parts of the state.
+  const state = parseJson(file.text);
+  const wrong = isObject(state) ? checkFormat(state) : notJson;
+  if (wrong !== undefined || !isObject(state)) return { diagnostics: [toDiagnostic(file, wrong ?? notJson)] };
   const objects: StateObject[] = [];
   for (const resource of readEntries(state['resources'])) {
     if (!isObject(resource) || resource['mode'] === 'data' || !isFromProvider(resource['provider'], provider.name)) continue;
@@ -86,12 +87,6 @@ function checkFormat(state: JsonObject): StateProblem | undefined {
 function toDiagnostic(file: SourceFile, { message, hint }: StateProblem): Diagnostic {
   const at = { file: file.path, line: 1, column: 1 };
   return { code: 'terraform/not-a-state', severity: 'error', message: `the state cannot be used: ${message}`, hint, at };
-}
-
-/** Parses an object of JSON. The parser's message would repeat parts of the state. */
-function parseObject(text: string): JsonObject | undefined {
-  const value = parseJson(text);
-  return isObject(value) ? value : undefined;
 }
 
 /** Returns whether an address such as `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13) names the provider; it may have a module and an alias. */
