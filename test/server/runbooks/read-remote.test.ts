@@ -183,6 +183,20 @@ describe('a repository over http', () => {
     });
   });
 
+  test('never sends its password to a proxy that has a user', async () => {
+    const sent: (string | undefined)[] = [];
+    const proxy: GitServerOptions['intercept'] = ({ headers }, response) => {
+      sent.push(headers['proxy-authorization']);
+      response.writeHead(407, { 'Proxy-Authenticate': 'Basic realm="proxy"' }).end();
+      return true;
+    };
+    await serving({ intercept: proxy }, async ({ url }) => {
+      const env = { PATH: process.env['PATH'], http_proxy: url.replace('://', '://proxy-user@') };
+      expect(failureOf(await read({ url: 'http://git.example.com/ops.git', ...login }, { env }))).toMatch(/could not read Password/);
+      expect(sent).toEqual([]);
+    });
+  });
+
   test('is trusted over TLS only if its certificate is trusted', async () => {
     const tls = selfSigned(new Date());
     const { PATH } = process.env;

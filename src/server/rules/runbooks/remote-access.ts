@@ -71,12 +71,13 @@ const passedVariables = [
   ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ].flat();
 
-// Only the host of the address asks: git follows no redirect, and ssh shows no prompt of a host.
+// Git asks in the same way for the password of a proxy, which must not receive that of the repository.
 const askPassScript = `#!/bin/sh
+answer=
 case "$1" in
-  Username*) answer=$ANSWER_USER ;;
-  Password*) answer=$ANSWER_PASSWORD ;;
-  *passphrase*) answer=$ANSWER_PASSPHRASE ;;
+  "Username for '$ASKED_ORIGIN': ") answer=$ANSWER_USER ;;
+  "Password for '\${ASKED_ORIGIN%%://*}://"*"@\${ASKED_ORIGIN#*://}': ") answer=$ANSWER_PASSWORD ;;
+  "Enter passphrase for key "*) answer=$ANSWER_PASSPHRASE ;;
 esac
 [ -n "$answer" ] && printf '%s\\n' "$answer"
 `;
@@ -168,10 +169,14 @@ function settingVariables(values: Readonly<Record<string, string>>): Readonly<Re
   ]);
 }
 
-/** Returns what the askpass script answers; nothing without a secret. */
-function answersOf({ scheme }: RemoteAddress, { user, password, sshKeyPassphrase }: RemoteSecrets): Readonly<Record<string, string>> {
+/** Returns what the askpass script answers, and the server that it answers for; nothing without a secret. */
+function answersOf(
+  { scheme, origin }: RemoteAddress,
+  { user, password, sshKeyPassphrase }: RemoteSecrets,
+): Readonly<Record<string, string>> {
   const hasLogin = (scheme === 'https' || scheme === 'http') && password !== '';
   return {
+    ASKED_ORIGIN: origin,
     // Token services accept any user; the public gateway sends this one.
     ANSWER_USER: hasLogin ? user || 'oauth2' : '',
     ANSWER_PASSWORD: hasLogin ? password : '',
