@@ -119,6 +119,12 @@ describe('a change by hand of an object that no manifest declares', () => {
       '~ access control: switched on',
     ],
     [
+      'the groups of a connection change',
+      ({ send, uidOf }) => send('PUT', `/plugins/access_control/conn/${uidOf('sales-db')}`, { config: ['sre', 'interns'] }),
+      'interns can reach sales-db.',
+      '~ Connection/sales-db',
+    ],
+    [
       'an attribute grants',
       ({ send }) => send('PUT', '/attributes/pii', { name: 'pii', access_control_group_names: ['interns'] }),
       'interns can reach orders-db.',

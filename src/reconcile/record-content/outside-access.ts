@@ -7,7 +7,7 @@ import { liveById, type LiveResource, type LiveState } from '../../model/live.ts
 import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, decidingLists } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
-import { kindOf, nameOf, resourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
@@ -53,13 +53,17 @@ export function findOutsideAccess({
 }: OutsideInput): OutsideAccess | undefined {
   const columns = watchedColumns(live, scope, registry);
   const unreadable = recordColumns.filter((column) => columns.get(column) === 'unreadable');
-  const names = connectionNames(live, registry);
+  const connections = connectionIds(live, registry);
   const compared = recordColumns.flatMap((column) => {
     const [before, now] = [recorded?.access?.[column], columns.get(column)];
     const isKnown = before !== undefined && before !== 'unreadable' && before !== 'omitted';
     if (!isKnown || now === undefined || now === 'unreadable') return [];
     return [
-      compareColumn({ column, fields: watchedFields(column, registry), names, scope }, formerRows(column, before, { ...scope, now }), now),
+      compareColumn(
+        { column, fields: watchedFields(column, registry), connections, scope },
+        formerRows(column, before, { ...scope, now }),
+        now,
+      ),
     ];
   });
   const isCompared = new Set(compared.map(({ column }) => column));
@@ -131,9 +135,9 @@ function unknownEffects(changes: readonly OutsideChange[]): readonly Headline[] 
   return [{ direction: 'unknown', text, connections: [], tags: {}, causes: [] }];
 }
 
-/** Returns the names of connections, which are the objects that can be closed, by the gateway's ids. */
-function connectionNames({ resources }: LiveState, registry: Registry): ReadonlyMap<string, string> {
-  return new Map(resources.flatMap(({ id, uid }) => (isConnection(id, registry) ? [[uid, nameOf(id)] as const] : [])));
+/** Returns the connections, which are the objects that can be closed, by the gateway's ids. */
+function connectionIds({ resources }: LiveState, registry: Registry): ReadonlyMap<string, ResourceId> {
+  return new Map(resources.flatMap(({ id, uid }) => (isConnection(id, registry) ? [[uid, id] as const] : [])));
 }
 
 /** Access control that is on without groups still decides; an attribute without groups does not. */
@@ -143,11 +147,11 @@ function hasObjects(column: string, columns: ReturnType<typeof watchedColumns>):
   return found.some((one) => !grantsNothing(column, one));
 }
 
-/** A column, its fields, the names of connections by their ids, and what is watched of them. */
+/** A column, its fields, the connections by their ids, and what is watched of them. */
 type ColumnContext = {
   readonly column: string;
   readonly fields: readonly FieldRule[];
-  readonly names: ReadonlyMap<string, string>;
+  readonly connections: ReadonlyMap<string, ResourceId>;
   readonly scope: WatchScope;
 };
 
@@ -168,19 +172,19 @@ function compareColumn(context: ColumnContext, before: readonly JsonObject[] | '
 
 /** Pairs objects by id, then by name: one that was created again is a change of its id. */
 function pairObjects(
-  { column, fields, names, scope }: ColumnContext,
+  { column, fields, connections, scope }: ColumnContext,
   before: readonly JsonObject[],
   now: readonly JsonObject[],
 ): readonly ObjectPair[] {
   const isRow = column === accessControlRows;
-  const live = new Set(names.values());
+  const live = new Set([...connections.values()].map(nameOf));
   const { refers = '' } = fields.find(({ edge }) => edge !== undefined) ?? {};
   // An apply creates a connection again that others deleted, without what went with it.
   const isKnown = (name: string): boolean => live.has(name) || scope.declared.has(resourceId(refers, name));
   const known = before.flatMap((one): readonly JsonObject[] => {
     // What goes with a deleted connection is not a change of its own: Ostiary deletes connections, too.
-    const name = names.get(asText(one['id']));
-    if (isRow) return name === undefined || scope.granted.has(name) ? [] : [normalizeObject(fields, one)];
+    const connection = connections.get(asText(one['id']));
+    if (isRow) return connection === undefined || scope.granted.has(nameOf(connection)) ? [] : [normalizeObject(fields, one)];
     if (goWithConnections(column) && !textsIn(one['connections']).some(isKnown)) return [];
     return [normalizeObject(fields, losesConnections(column) ? withConnectionsIn(one, live) : one)];
   });
@@ -203,7 +207,7 @@ function withConnectionsIn(object: JsonObject, names: ReadonlySet<string>): Json
   return { ...object, connections: textsIn(object['connections']).filter((name) => names.has(name)) };
 }
 
-function changeOf({ was, is }: ObjectPair, { column, fields, names }: ColumnContext): readonly OutsideChange[] {
+function changeOf({ was, is }: ObjectPair, { column, fields, connections }: ColumnContext): readonly OutsideChange[] {
   const isRow = column === accessControlRows;
   const isHashed = was?.['hash'] !== undefined;
   // A connection without an entry is one without groups, and one who signs in without an entry has no role.
@@ -222,10 +226,10 @@ function changeOf({ was, is }: ObjectPair, { column, fields, names }: ColumnCont
   const isSameHash = isHashed && is !== undefined && isSameForm(was, hashedObject(column, recordedObject(is, fields)));
   if (isSameHash || (happened === 'changed' && !isHashed && changed.length === 0)) return [];
   const valueOf = (field: string): string => asText(is?.[field]) || asText(was?.[field]);
-  const [name, managedBy] = [isRow ? (names.get(valueOf('id')) ?? '') : valueOf('name'), valueOf('managed_by')];
+  const managedBy = valueOf('managed_by');
   return [
     {
-      id: resourceId(column, name),
+      id: (isRow ? connections.get(valueOf('id')) : undefined) ?? resourceId(column, valueOf('name')),
       happened,
       ...(managedBy === '' || isRow ? {} : { managedBy }),
       fields: changed,
