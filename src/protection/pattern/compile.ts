@@ -79,24 +79,30 @@ export function compilePattern(text: string, budget: PatternBudget = fullBudget(
   return { pattern: { node: read.node, size, finds, slowText: () => findExponential(read.node, budget) } };
 }
 
-/** What to write instead of a construct, by what is there. */
+/** What to write instead of a construct, by why it is rejected and what is there. */
 const hints: readonly (readonly [RegExp, string])[] = [
-  [/^\(\?<?[=!]/, 'use a second entry, or write out the alternatives'],
-  [/^\(\?[>|]/, 'use (?: instead: RE2 does not backtrack'],
-  [/^(?:\\[1-9gk]|\(\?P=)/, 'RE2 has no backreferences: write out the text'],
-  [/^\(\?/, 'the flags are i, m, s and U; (?:…) is a plain group, and (?P<name>…) a named one'],
-  [/^\\[pP]/, 'use a category such as \\p{L}, or a script of Unicode 15.0 such as \\p{Greek}'],
-  [/^\\[uUxX]/, 'write the code as \\x41 or \\x{41}'],
-  [/^\\Z/, 'write \\z for the end of the text'],
-  [/^[()[*+?]/, 'write \\ before the character to mean the character itself'],
+  [/^invalid repeat count/, 'RE2 repeats at most 1000 times, nested counts multiplied; the lower count is first'],
+  [/^invalid nested repetition operator/, 'put the repeated part in (?:…); RE2 has no possessive quantifiers such as a++'],
+  [/: \(\?<?[=!]/, 'use a second entry, or write out the alternatives'],
+  [/: \(\?[>|]/, 'use (?: instead: RE2 does not backtrack'],
+  [/: (?:\\[1-9gk]|\(\?P=)/, 'RE2 has no backreferences: write out the text'],
+  [/: \(\?/, 'the flags are i, m, s and U; (?:…) is a plain group, and (?P<name>…) a named one'],
+  [/: \\[pP]/, 'use a category such as \\p{L}, or a script of Unicode 15.0 such as \\p{Greek}'],
+  [/: \\[uUxX]/, 'write the code as \\x41 or \\x{41}'],
+  [/: \\Z/, 'write \\z for the end of the text'],
+  [/: \[:/, 'the classes in brackets are those of POSIX, such as [:alpha:], [:digit:] and [:space:]'],
+  [/^invalid character class range/, 'write the lower character of a range first'],
+  [/: [()[*+?]/, 'write \\ before the character to mean the character itself'],
+  [/: \\$/, 'write \\\\ to mean the character itself'],
+  [/: \\/, 'write the characters that are meant, or the code of one as \\x41'],
 ];
 
 /** Returns the error of the library re2js, which has the words of Go, at a place that Go rejects. */
 function errorAt(text: string, { index, elsewhere }: RejectedPlace): PatternError {
-  const rest = text.slice(index, index + 10);
-  const hint = hints.find(([expression]) => expression.test(rest))?.[1];
   const made = machineOf(text);
   const what = typeof made === 'string' ? made : 'invalid character class';
+  const found = `${what}: ${text.slice(index, index + 10)}`;
+  const hint = hints.find(([expression]) => expression.test(found))?.[1];
   return { what, index, elsewhere, ...(hint === undefined ? {} : { hint }) };
 }
 

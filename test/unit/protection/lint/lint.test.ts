@@ -59,6 +59,20 @@ describe('guardrails', () => {
   });
 });
 
+test.each<readonly [string, RegExp]>([
+  ['(a{500}){3}', /at most 1000 times/],
+  ['a{2,1}', /the lower count is first/],
+  ['a++b', /in \(\?:…\)/],
+  ['[[:foo:]]', /\[:alpha:\]/],
+  ['[z-a]', /the lower character of a range first/],
+  ['a\\h', /the code of one as \\x41/],
+  ['a\\', /write \\\\/],
+  ['(a', /write \\ before the character/],
+])('the pattern %s: what to write instead', (pattern, hint) => {
+  const [found] = inspectText(ruleText('GuardrailRule', guardrailSpec([], [pattern])));
+  expect(found).toMatchObject({ code: 'rule/pattern-refused', hint: expect.stringMatching(hint) });
+});
+
 describe('positions', () => {
   const head =
     'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: a }\nspec:\n  input:\n    rules:\n      - type: pattern_match\n';
