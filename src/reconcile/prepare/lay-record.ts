@@ -71,7 +71,8 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
     const [kind, object, made] = [registry.get(kindOf(key)), found.get(key), created.get(key)];
     const forms = [...(written.get(key) ?? []), ...(made === undefined || made.resource === resource ? [] : creationOf(made))];
     if (forms.length === 0 || kind === undefined) return [resource];
-    if (isGone(forms, object)) {
+    // What an apply has created again is not another object.
+    if (isGone(forms, object) && (object === undefined || object.uid !== made?.uid)) {
       if (object !== undefined) replaced.add(key);
       return [];
     }

@@ -117,3 +117,21 @@ test('an object that an incomplete apply has created completely, and that is gon
   expect([...originsWith([ends.rule])]).toEqual(['drift']);
   expect([...originsWith([])]).toEqual([undefined, 'intent']);
 });
+
+test('an object that an apply has created again after another one had deleted it keeps its base', () => {
+  const desired = attachedTo(['db']);
+  const key = 'GuardrailRule/g';
+  const state = liveAs(desired);
+  const resources = state.resources.map((one) => (one.id === key ? { ...one, spec: { ...one.spec, description: 'changed' } } : one));
+  const uid = resources.find(({ id }) => id === key)?.uid ?? '';
+  const remembered: Remembered = {
+    objects: [{ id: key, key, resource: desired.resources.find((one) => one.key === key), uid }],
+    edges: desired.edges,
+    written: new Map([[key, [{ deletes: true, uid: 'another id' }]]]),
+    attached: [],
+    begun: [{ keys: new Set([key]), done: new Map([[key, []]]), edges: desired.edges }],
+  };
+  const base: BaseState = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
+  const { value } = runReconcile({ desired, live: { ...state, resources }, base, remembered });
+  expect(value?.changes.flatMap(({ fields }) => fields.map(({ path, origin }) => `${path} ${origin}`))).toEqual(['/description drift']);
+});
