@@ -111,6 +111,6 @@ function spansOf(line: string, paintOf: (piece: Piece) => Paint | undefined): re
 }
 
 function shownText({ role, text, at }: Piece): string {
-  if (role === 'commit') return text.slice(0, 7);
+  if (role === 'commit') return escapeTerminal(text.slice(0, 7));
   return escapeTerminal(role === 'place' && at !== undefined ? `${at.file}:${at.line}` : text);
 }

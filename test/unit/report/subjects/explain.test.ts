@@ -97,3 +97,11 @@ describe('an explanation as text', () => {
     expectValid('explain', renderJson(explainDocument(explanation)));
   });
 });
+
+it('prints no control character of a name, even in a mark of a commit', () => {
+  const rules = [
+    { rule: 'GuardrailRule/\ufdd7\u001b]0;x\ufdd0', verbs: [], after: { controls: [], by: [] }, before: { controls: [], by: [] } } as const,
+  ];
+  const printed = renderReportText(explainDocument({ ...explanation, rules }), { columns: 80, color: plainPalette });
+  expect(printed).not.toContain('\u001b');
+});
