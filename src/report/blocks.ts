@@ -158,7 +158,7 @@ export type TableListing = {
   readonly wraps?: boolean;
 };
 
-/** RowPeople in some groups, or everybody but those in others, and for which verbs a row is about them on a connection. */
+/** People in some groups, or everybody but those in others, and for which verbs a row is about them on a connection. */
 export type RowPeople = {
   readonly connection: string;
   readonly verbs: readonly string[];

@@ -1,6 +1,5 @@
 import { groupBy } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
-
 import { compareText, equal } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { AccessMode, RoleNames } from '../../model/protection/access-objects.ts';
