@@ -55,9 +55,10 @@ export function resolveReplacements(
   live: LiveState,
   { registry, dialect, base, revert, onlyReads = false }: ReplacementOptions,
 ): ResolvedReplacements {
-  const predecessors = predecessorsOf(desired, live);
-  if (predecessors.size === 0) return { desired, diagnostics: [] };
+  if (desired.resources.every(({ replaces }) => replaces === undefined)) return { desired, diagnostics: [] };
   const state = withNames(live, resolveFormerNames(desired, live).renames);
+  // Under the names that attributes have after the plan, as the manifests and the base have them.
+  const predecessors = predecessorsOf(desired, state);
   const present = liveById(live.resources);
   const applied = desiredByKey(base?.desired.resources ?? []);
   const waiting = unopenedSuccessors(predecessors, live, registry);
