@@ -195,7 +195,7 @@ export const stories: Readonly<Record<string, Story>> = {
   'a connection renamed': {
     removed: ['access/shell.yaml'],
     after: shell(['ssh', 'bastion'], 'bastion', { replaces: 'shell' }),
-    verdict: '1 to replace: Connection/shell by bastion.',
+    verdict: '1 to replace: Connection/shell by bastion (same protection).',
   },
   'all groups removed': {
     after: orders({ access_groups: [] }),

@@ -50,7 +50,7 @@ describe('plan and apply', () => {
 
     const explained = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);
     expect(explained.stdout).toMatch(
-      /Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {4}policy "reviewed": reviewers exist\n/,
+      /Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {6}policy "reviewed": reviewers exist\n/,
     );
     const waived = await gateway.run('explain Connection/waived --today 2026-11-21 --format json', cwd);
     expect(JSON.parse(waived.stdout).policies).toMatchObject([
