@@ -115,7 +115,7 @@ async function hasSchema(db: Kysely<Tables>): Promise<boolean> {
   return table !== undefined;
 }
 
-/** Returns what tells this schema from every other one. */
+/** Returns what distinguishes this schema from every other one. */
 function version(): string {
   return `Ostiary schema ${createHash('sha256').update(statements.join(';')).digest('hex').slice(0, 16)}`;
 }
