@@ -273,6 +273,6 @@ export const accessChecks = [
     'reconcile/order/order-writes.ts',
     'if (isListed) return false;',
     '',
-    ['property/hoop.test.ts: every write comes after the writes that it needs'],
+    ['unit/reconcile/order/order-writes.test.ts: whose attachment the written connection lists, too, are not in its round'],
   ],
 ];

@@ -62,6 +62,13 @@ describe('the steps of a rule', () => {
       [liveOf(g, on('Connection/theirs')), liveOf(db), liveOf(other, open)],
       `1 whole ${g}`,
     ],
+    [
+      'whose attachment the written connection lists, too, are not in its round',
+      [desiredOf(g), desiredOf(db, { spec: { ...open.spec, command: ['psql'] } })],
+      [edgeOf(g, db)],
+      [liveOf(g), liveOf(db, open)],
+      `1 whole ${db}, 2 whole ${g}`,
+    ],
     ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db, open)], `1 whole ${g}`],
     ['that does both alone are one', [desiredOf(g, blocking('a'))], [], [liveOf(g, { ...blocking('b'), ...on(db) })], `1 whole ${g}`],
     [
