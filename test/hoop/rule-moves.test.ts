@@ -194,6 +194,14 @@ const moves: Readonly<Record<string, Move>> = {
     },
     closed: [],
   },
+  'a rule that changes its type takes nothing meanwhile that another one takes for a connection that is replaced': {
+    before: rules({ one: [['a-db']], two: [['b-db'], command] }),
+    after: {
+      ...rules({ one: [['e-db', 'b-db']], two: [['c-db']] }),
+      'access/a-db.yaml': connection('e-db', open, { replaces: 'a-db' }),
+    },
+    closed: [],
+  },
   'a connection changes while it moves': {
     before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
     after: {

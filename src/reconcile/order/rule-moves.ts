@@ -29,7 +29,7 @@ export type RuleMoves = { readonly before: RulesById; readonly after: RulesById 
 
 /** The access-request rules between the writes of a plan. A rule takes a slot, a step of a connection or of an attribute, after the rule before has let go of it. */
 export type Slots = {
-  /** Returns whether no other rule has what a form takes. */
+  /** Returns whether no other rule has what a form takes, or has it at the end. */
   readonly isFree: (form: Form) => boolean;
   /** Returns the steps that let go of what a form takes. */
   readonly needsOf: (form: Form) => readonly StepKey[];
@@ -120,7 +120,8 @@ export function createSlots({ before, after }: RuleMoves): Slots {
   };
   const isTaken = (slot: string, rule: ResourceId): boolean => takers.get(slot)?.includes(rule) === false;
   return {
-    isFree: (form) => gained(form).every((slot) => (owners.get(slot)?.size ?? 0) === 0),
+    // A rule that would take more between two writes leaves it to the rule that has it at the end.
+    isFree: (form) => gained(form).every((slot) => (owners.get(slot)?.size ?? 0) === 0 && !isTaken(slot, form.key.id)),
     needsOf: (form) => gained(form).flatMap((slot) => releasedBy.get(slot) ?? []),
     releaseOf(unit) {
       const [form] = unit.forms;
