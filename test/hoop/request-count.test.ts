@@ -73,6 +73,12 @@ test('after a recorded apply, a job without a cache makes at most 30 requests, a
   repository.git('update-ref', '-d', 'refs/ostiary/applied/production');
   const unresolved = await inNewJob('plan --quiet --secrets unresolved');
   expect([unresolved.code, detailReads(unresolved)]).toEqual([0, []]);
+  const first = await inNewJob('plan');
+  expect([first.code, detailReads(first).length, first.stderr]).toEqual([
+    0,
+    count,
+    expect.stringContaining(`reading ${count} objects one`),
+  ]);
   repository.git('update-ref', 'refs/ostiary/applied/production', 'refs/kept');
   // A job that changes nothing records the same.
   expect(await inNewJob('apply --yes --quiet')).toMatchObject({ code: 0, stderr: '' });
