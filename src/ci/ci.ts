@@ -28,7 +28,6 @@ export function ciCommand(findSystem: (env: JobEnvironment) => Promise<CiSystem>
       .option('--config-ref <ref>', 'the branch or commit whose history is reviewed (default: the default branch)')
       .option('--detailed-exitcode', 'plan, drift: exit 2 if there are changes')
       .option('--overrides', 'plan, apply: comments of people with write access (GitLab: maintainers) override refusals')
-      .option('--environment <name>', 'apply: environment of the deployment (GitHub); {target} is the name of the target')
       .option('--sarif <file>', 'file for findings in SARIF 2.1.0')
       .action((mode: ActionMode, words: readonly string[], own: CiFlags) =>
         run(async (context) => {

@@ -54,7 +54,6 @@ const own: Readonly<Record<string, readonly ActionMode[]>> = {
   'working-directory': all,
   label: ['validate', ...planning],
   overrides: planning,
-  environment: ['apply'],
   assignees: ['drift'],
   labels: ['drift'],
   'config-ref': ['apply', 'drift'],
@@ -83,8 +82,6 @@ export type ActionInputs = {
   readonly status: boolean;
   /** The text that distinguishes this config from others with targets of the same names; undefined for none. */
   readonly label: string | undefined;
-  /** The environment of the deployment; undefined for one with the name of the target. */
-  readonly environment: string | undefined;
   /** The folder that the step works in, below that of the job; undefined for the same one. */
   readonly workingDirectory: string | undefined;
   /** Whether an issue reports a drift. */
@@ -157,7 +154,6 @@ export async function inputsOf(given: ReadonlyMap<string, string>): Promise<Acti
     comment: isTrue('comment'),
     status: isTrue('status'),
     label,
-    environment: given.get('environment'),
     workingDirectory: given.get('working-directory'),
     issue: isTrue('issue'),
     labels: labelsIn(given.get('labels') ?? ''),

@@ -196,18 +196,15 @@ function isQuiet({ task, findings: { plan, diagnostics }, exitCode }: TaskResult
   return isEmpty && diagnostics.every(({ severity }) => severity === 'notice');
 }
 
-/** Sets the status of the deployment to the environment of the target. */
+/** Sets the status of the deployment to the environment with the name of the target, below the label if there is one. */
 async function deploy(forge: Forge, { task, findings, exitCode }: ReportedTask): Promise<void> {
   const { plan, result } = findings;
   const { deployments } = forge;
   if (plan === undefined || deployments === undefined) return;
   const { commit, url } = task.run;
   const description = (result === undefined ? 'Not applied' : appliedText(result, plan)).slice(0, 140);
-  const deployment = await deployments.deployment(commit, environmentOf(task.inputs, plan.target.name));
+  const { label } = task.inputs;
+  const { name } = plan.target;
+  const deployment = await deployments.deployment(commit, label === undefined ? name : `${label}/${name}`);
   await deployments.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
-}
-
-/** Returns the input `environment`; otherwise the name of the target, below the label if there is one. */
-function environmentOf({ environment, label }: Pick<ActionInputs, 'environment' | 'label'>, target: string): string {
-  return environment?.replaceAll('{target}', target) ?? (label === undefined ? target : `${label}/${target}`);
 }

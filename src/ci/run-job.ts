@@ -243,9 +243,6 @@ function firstTask(inputs: ActionInputs, system: CiSystem, context: CliContext):
 function splitByTarget(inputs: ActionInputs, context: CliContext): readonly ActionInputs[] {
   const names = selectTargets(aimOf(inputs), context);
   if (names === undefined) return [inputs];
-  const { environment } = inputs;
-  if (environment?.includes('{target}') === false)
-    throw new UsageError(`several targets would use the same environment "${environment}"`, 'add {target} to its name');
   const { 'all-targets': _, affected: __, ...flags } = inputs.flags;
   const written = files.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
   requirePathPerTarget(written.flatMap(([name, text]) => (name === 'report' ? linesOf(text).map(pathOf) : [text])));

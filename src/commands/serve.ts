@@ -31,7 +31,6 @@ type ServeFlags = OutputFlags & {
   readonly drain: number;
   /** In days. */
   readonly auditKeep?: number;
-  readonly localRepositories: boolean;
   /** Networks or addresses. */
   readonly allowPrivateRepositories: readonly string[];
 };
@@ -60,7 +59,6 @@ Environment variables:
     .addOption(new Option('--log <form>', 'log format (default: text on a terminal, otherwise json)').choices(['text', 'json']))
     .option('--drain <seconds>', 'seconds to keep serving after SIGTERM while /readyz answers 503', wholeNumber(0, 3600), 0)
     .option('--audit-keep <days>', 'days to keep audit entries (default: keep all)', wholeNumber(1, 36_500))
-    .option('--local-repositories', 'also read runbooks from file://…; for tests only', false)
     .option(
       '--allow-private-repositories <network>',
       'allow runbook repositories in this network, such as 10.1.0.0/16 (repeatable)',
@@ -95,7 +93,6 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     isWanted: isRunbookPath,
     mayRevealSecret,
     knownHosts: knownHosts === undefined ? undefined : inFolder(context.cwd, knownHosts),
-    ...(flags.localRepositories ? { allowLocal: true } : {}),
     allowedNetworks: flags.allowPrivateRepositories.map(networkOf),
   });
   const store = {
@@ -126,11 +123,9 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     auditKeepDays: flags.auditKeep,
     version,
     runbooks: repositories,
-    localRepositories: flags.localRepositories,
   });
   // The address ends at a space, in JSON too: scripts search for it.
   say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });
-  if (flags.localRepositories) say({ level: 'warn', message: 'admins can read local repositories (--local-repositories): for tests only' });
   if (!stopped.aborted) {
     await new Promise<void>((resolve) => {
       stopped.addEventListener('abort', () => resolve(), { once: true });

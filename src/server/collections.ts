@@ -28,8 +28,6 @@ type KindRow = ServedRules & {
   readonly filters?: readonly string[];
   /** Fields that are always derived from the others; the server ignores the values that callers send. */
   readonly computed?: readonly string[];
-  /** Patterns that fields may match instead where the server was started with `localRepositories`. */
-  readonly localForms?: Readonly<Record<string, string>>;
   /** Read-only fields beside those that every kind has. */
   readonly readOnly?: Readonly<Record<string, ReadOnlyField>>;
   readonly texts: KindTexts;
@@ -88,7 +86,6 @@ A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` 
     path: '/runbooks/configurations',
     table: 'runbook_configurations',
     identityField: 'git_url',
-    localForms: { git_url: '^file:///\\S+$' },
     readOnly: {
       repository: {
         schema: { type: 'string', description: 'Host and path of the repository, which identify it.' },
@@ -150,7 +147,6 @@ export type Collection = KindTables &
   Required<Pick<KindRow, 'path' | 'identityField' | 'computed' | 'narrowed' | 'readOnly' | 'texts'>> &
   Pick<KindRow, 'resourceField' | 'accessField' | 'memberField' | 'filters'> & {
     readonly byName: boolean;
-    readonly localForms: Readonly<Record<string, string>>;
     readonly kind: Kind;
     readonly fields: readonly FieldRule[];
     readonly hasSecrets: boolean;
@@ -159,14 +155,11 @@ export type Collection = KindTables &
     readonly sides: readonly EdgeSide[];
   };
 
-/** Returns the collections that the gateway serves, one per kind; `localRepositories` is for tests. Throws when a kind has no row. */
-export function collectionsOf(
-  registry: Registry,
-  { localRepositories = false }: { localRepositories?: boolean } = {},
-): readonly Collection[] {
+/** Returns the collections that the gateway serves, one per kind. Throws when a kind has no row. */
+export function collectionsOf(registry: Registry): readonly Collection[] {
   return [...servedKinds(registry), resourceKind].map((kind) => {
     const row = tablesOf(kind.name);
-    const { narrowed = {}, localForms = {}, ...rest } = row;
+    const { narrowed = {}, ...rest } = row;
     return {
       byName: false,
       identityField: 'name',
@@ -174,7 +167,6 @@ export function collectionsOf(
       readOnly: {},
       ...rest,
       narrowed: { ...narrowed, ...secretRequirements(kind) },
-      localForms: localRepositories ? localForms : {},
       kind,
       fields: kind.fields.flatMap((field) => {
         const { manifestOnly, dialect, borrowed } = field;

@@ -214,7 +214,7 @@ test('who and the report state which runbooks people may run', async () => {
   const only = 'yes, only github.com/acme/books:ops/';
   expect((await can('who orders-db')).lines).toContainEqual(`orders-db | payments | yes | yes | ${only}`);
   const rows: readonly { readonly groups: readonly string[]; readonly runbooks: unknown }[] = JSON.parse(
-    (await access.run('report access --format json --no-git')).stdout,
+    (await access.run('report access --format json')).stdout,
   ).rows;
   expect(rows.find(({ groups }) => groups.includes('payments'))?.runbooks).toMatchObject({ text: only, runbooks: books.runbooks });
   expect(JSON.parse((await access.run('can payments runbooks orders-db --format json')).stdout)).toMatchObject({

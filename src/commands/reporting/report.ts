@@ -29,7 +29,6 @@ import { type AccessFlags, type Asked, readSubjects, sourceOptions } from '../ca
 type ReportFlags = Omit<AccessFlags, 'format'> & {
   readonly format?: 'html' | 'text' | 'csv' | 'json';
   readonly verify?: string;
-  readonly git: boolean;
 } & AccessFilter;
 
 /** What a report is restricted to. */
@@ -45,7 +44,6 @@ export const defineReport: DefineCommand = (command, run) => {
     .option('--tag <key=value>', 'only connections with this tag; repeat to require several tags', collectTag, [])
     .addOption(new Option('--verb <verb>', 'only what people can do with this verb').choices([...accessModes]))
     .option('--without-approval', 'only people who need no approval, or of whom that is not known', false)
-    .option('--no-git', 'leave out since when, who changed it last, and what is applied')
     .option('--verify <file>', 'check that a page or JSON of this command was not changed')
     .action((_what, flags) => run((context) => runReport(flags, context)));
 };
@@ -57,11 +55,11 @@ async function runReport(flags: ReportFlags, context: CliContext): Promise<numbe
   const asked = await readSubjects(sources, context);
   const { placeOf, printer, target, project } = asked;
   const { repository } = project;
-  const applied = flags.git ? await readAppliedAccess(asked, sources, context) : undefined;
+  const applied = await readAppliedAccess(asked, sources, context);
   const connections = reportedConnections(asked, applied, flags);
   const people = connections.flatMap((one) => one.people);
-  const originOf = flags.git ? await readAnswerOrigins(asked, people, context) : () => undefined;
-  const commit = flags.git && !(repository instanceof AppError) ? repository?.head : undefined;
+  const originOf = await readAnswerOrigins(asked, people, context);
+  const commit = !(repository instanceof AppError) ? repository?.head : undefined;
   const report = accessReport({
     target,
     source: asked.view.source,

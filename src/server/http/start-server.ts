@@ -48,8 +48,6 @@ export type ServeOptions = {
   readonly drain?: () => Promise<void>;
   /** For tests: runs before the routes of each request. */
   readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
-  /** For tests: allows runbook configurations to name repositories on the disk of the server. */
-  readonly localRepositories?: boolean;
   /** Reads the repositories of runbooks; without it no repository can be read. */
   readonly runbooks?: RunbookSource;
   /** Searches runbooks; searches `runbooks` by default. */
@@ -83,7 +81,7 @@ const defaultTimeouts: RequestTimeouts = { headers: 10_000, request: 60_000, kee
 /** Starts the gateway and returns when it accepts requests. Throws `AppError` when the port, the database or a key cannot be used. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = environmentKeys(options);
-  const collections = collectionsOf(options.registry, options);
+  const collections = collectionsOf(options.registry);
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const opened = await openStore({
     ...options,

@@ -154,7 +154,7 @@ function objectBodySchema(collection: Collection): JsonObject {
   return {
     ...wire,
     title: `${kind.name}Body`,
-    properties: { ...fieldSchemas(collection), ...Object.fromEntries(readOnlyFields) },
+    properties: { ...asObject(wireSchema(kind)['properties']), ...Object.fromEntries(readOnlyFields) },
     allOf: [{ properties: narrowed }],
   };
 }
@@ -163,23 +163,12 @@ function objectBodySchema(collection: Collection): JsonObject {
 function objectSchema(collection: Collection): JsonObject {
   const { kind, fields, hasSecrets, readOnly } = collection;
   const wire = wireSchema(kind);
-  const wireFields = fieldSchemas(collection);
+  const wireFields = asObject(wire['properties']);
   const properties: Record<string, Json> = { ...commonFields, ...(hasSecrets ? secretFields : {}) };
   if (kind.named) properties['name'] = wireFields['name'] ?? true;
   for (const field of fields) properties[field.name] = answeredSchema(field, wireFields[field.name]);
   for (const [field, { schema }] of Object.entries(readOnly)) properties[field] = schema;
   return { ...wire, required: Object.keys(properties), properties };
-}
-
-/** Returns the schemas of the fields of a kind, including the extra forms of `localForms`. */
-function fieldSchemas({ kind, localForms }: Collection): JsonObject {
-  const { properties } = wireSchema(kind);
-  const entries = Object.entries(asObject(properties)).map(([field, schema]): [string, Json] => {
-    const [local, pattern] = [localForms[field], isObject(schema) ? schema['pattern'] : undefined];
-    const isWidened = local !== undefined && isObject(schema) && typeof pattern === 'string';
-    return [field, isWidened ? { ...schema, pattern: `${pattern}|${local}` } : schema];
-  });
-  return Object.fromEntries(entries);
 }
 
 /** Returns the schema of a field in responses, where it always has a value: null only as the empty value or for a hidden secret. */

@@ -30,6 +30,7 @@ describe('readAddress', () => {
     'https://user@host/x',
     'ssh://user:secret@host/x',
     'ftp://host/x',
+    'file:///etc',
     'javascript:alert(1)',
     '/etc',
     '../x',
@@ -40,7 +41,7 @@ describe('readAddress', () => {
     'https://host\\@other/x ',
   ])('%j is refused before git runs', async (url) => {
     const env = await installProgram(join(folder, 'never'), 'git', `touch '${folder}/canary'; exit 1`);
-    expect(failureOf(await read({ url }, { env, allowLocal: true }))).toMatch(/address/);
+    expect(failureOf(await read({ url }, { env }))).toMatch(/address/);
     expect(existsSync(join(folder, 'canary'))).toBe(false);
   });
 
@@ -69,7 +70,7 @@ describe('readAddress', () => {
     const urls = array(parts, { maxLength: 12 }).map((chosen) => chosen.join(''));
     assert(
       property(urls, (url) => {
-        const result = readAddress(url, false);
+        const result = readAddress(url);
         if ('problem' in result) return;
         expect(url).not.toMatch(/^-|\s|^\w+:\/\/-|@-|^[^/]*::|^https?:\/\/[^/]*@/);
         expect(['https', 'http', 'ssh', 'git']).toContain(result.address.scheme);

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
-import { createRemoteReader } from '../../../src/server/rules/runbooks/read-remote.ts';
+import { createRemoteReader, type RemoteOptions, type RemoteRead } from '../../../src/server/rules/runbooks/read-remote.ts';
 import { selfSigned } from '../../support/certificate.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../../support/git-repository.ts';
 import { failureOf, loopback, makeFolder, noSecrets, createTestReader } from './test-reader.ts';
@@ -35,14 +35,14 @@ async function serving(options: Partial<GitServerOptions>, act: (server: GitServ
   await act(server).finally(() => server.close());
 }
 
-describe('a repository on the disk', () => {
-  test('is refused unless local repositories are allowed', async () => {
-    expect(failureOf(await read({ url: `file://${folder}/ops.git` }))).toBe('this server reads no repositories of its own disk');
-  });
+async function readServed(name: string, limits: RemoteOptions['limits'] = {}): Promise<RemoteRead> {
+  const server = await startGitServer({ root: folder });
+  return read({ url: `${server.url}/${name}.git` }, { limits }).finally(() => server.close());
+}
 
+describe('a repository', () => {
   test('is read at its head: selected plain files, no links, no submodules', async () => {
-    const options = { allowLocal: true, limits: { maxFileBytes: 1000 } } as const;
-    expect(await read({ url: `file://${folder}/ops.git` }, options)).toEqual({
+    expect(await readServed('ops', { maxFileBytes: 1000 })).toEqual({
       head: {
         commit,
         author: 'A <a@example.com>',
@@ -59,15 +59,15 @@ describe('a repository on the disk', () => {
 
   test('without a commit, or that does not exist, is reported', async () => {
     execFileSync('git', ['init', '--quiet', '--bare', join(folder, 'empty.git')]);
-    expect(failureOf(await read({ url: `file://${folder}/empty.git` }, { allowLocal: true }))).toContain("couldn't find remote ref HEAD");
-    expect(failureOf(await read({ url: `file://${folder}/none.git` }, { allowLocal: true }))).toContain('none.git');
+    expect(failureOf(await readServed('empty'))).toContain("couldn't find remote ref HEAD");
+    expect(failureOf(await readServed('none'))).toContain('none.git');
   });
 
   test.each([
     ['files', { maxFiles: 3 }, 'it has 4 files to read, more than 3'],
     ['bytes to read', { maxTotalBytes: 1000 }, 'its files to read have 2022 bytes, more than 1000'],
   ])('with too many %s is not read', async (_, limits, failure) => {
-    expect(failureOf(await read({ url: `file://${folder}/ops.git` }, { allowLocal: true, limits }))).toBe(failure);
+    expect(failureOf(await readServed('ops', limits))).toBe(failure);
   });
 });
 

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { isRunbookPath, type RunbookSource } from '../../../src/server/rules/runbooks/runbook-library.ts';
 import { commitFiles, startGitServer, type GitServer } from '../../support/git-repository.ts';
 import { loopback } from './test-reader.ts';
-import { startPgliteServer, type TestServer } from '../../support/servers.ts';
+import type { TestServer } from '../../support/servers.ts';
 import { agentId, callerOf, connectionBody, createKey, databases, idOf, type CallServer } from '../client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runbooks-'));
@@ -212,20 +212,3 @@ function textsIn(rows: Json | undefined, field: string): readonly Json[] {
 function fetches(): number {
   return git.requests.filter(({ path: asked }) => asked.includes('/info/refs')).length;
 }
-
-test('repositories on the disk of the server are listed when localRepositories is set', async () => {
-  const runbooks = createRemoteReader({
-    env: { PATH: process.env['PATH'] },
-    isWanted: isRunbookPath,
-    mayRevealSecret,
-    tempFolder: folder,
-    allowLocal: true,
-  });
-  const server = await startPgliteServer({ localRepositories: true, runbooks });
-  const call = callerOf(server);
-  const url = `file://${folder}/ops.git`;
-  expect(await call('POST', path, { body: { git_url: url } })).toMatchObject({ status: 201, body: { git_url: url, repository: url } });
-  expect(await call('POST', path, { body: { git_url: 'file:relative' } })).toMatchObject({ status: 422 });
-  expect((await call('GET', templates)).body).toMatchObject({ commit, errors: [], repositories: [{ repository: url }] });
-  await server.close();
-});

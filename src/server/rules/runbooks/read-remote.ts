@@ -39,8 +39,6 @@ export type RemoteOptions = {
   readonly isWanted: (path: string) => boolean;
   /** The file of trusted ssh host keys. If undefined, the first key of each host is trusted until the process ends. */
   readonly knownHosts?: string | undefined;
-  /** Allows `file://`: users who choose addresses can then read the disk. */
-  readonly allowLocal?: true;
   /** Networks that are not public and may be read from nevertheless; none by default. */
   readonly allowedNetworks?: readonly AllowedNetwork[];
   /** Resolves hosts; the resolver of the system by default. */
@@ -94,7 +92,7 @@ export function createRemoteReader(options: RemoteOptions): RemoteReader {
 type ReadContext = { readonly options: RemoteOptions; readonly closing: AbortSignal; readonly processFolder: () => Promise<string> };
 
 async function readRemote(remote: Remote, { options, closing, processFolder }: ReadContext): Promise<RemoteRead> {
-  const read = readAddress(remote.url, options.allowLocal === true);
+  const read = readAddress(remote.url);
   if ('problem' in read) return { failure: read.problem };
   const limits = { ...defaultLimits, ...options.limits };
   const folder = await makeTempFolder(options);
@@ -132,7 +130,7 @@ async function fetchHead(
   secrets: RemoteSecrets,
   { options: { env: given, resolve, allowedNetworks: allowed = [] }, folder, knownHosts, signal }: FetchOptions,
 ): Promise<{ readonly git: GitOptions } | { readonly failure: string }> {
-  const problem = address.scheme === 'file' ? undefined : await hostProblem(address.origin, { resolve, allowed, signal });
+  const problem = await hostProblem(address.origin, { resolve, allowed, signal });
   if (problem !== undefined) return { failure: problem };
   const env = await grantAccess(address, secrets, { env: given, folder, knownHosts });
   const git = { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal };

@@ -17,18 +17,15 @@ export type RemoteAddress = {
 
 /**
  * Parses the address of a repository. Returns a problem for everything that is not a plain address: a helper such as `ext::`, a
- * text that could be an option, credentials, and a local path unless `allowLocal` is true.
+ * text that could be an option, credentials, and a local path.
  */
-export function readAddress(url: string, allowLocal: boolean): { readonly address: RemoteAddress } | { readonly problem: string } {
+export function readAddress(url: string): { readonly address: RemoteAddress } | { readonly problem: string } {
   if (/[\p{Cc}\s]/u.test(url)) return { problem: 'the address contains spaces or control characters' };
   if (url.startsWith('-')) return { problem: 'the address begins with "-"' };
   const long = longForm.exec(url);
   if (long === null) return readShorthand(url);
   const [, name = '', user, host = '', path = ''] = long;
   const scheme = name.toLowerCase();
-  if (scheme === 'file') {
-    return allowLocal ? { address: { url, scheme, user, origin: '' } } : { problem: 'this server reads no repositories of its own disk' };
-  }
   if (!schemes.has(scheme)) return { problem: `the address is ${scheme}://, not https, http, ssh or git` };
   if (user !== undefined && (scheme !== 'ssh' || user.includes(':'))) return { problem: 'the address contains credentials' };
   if (!hostForm.test(host)) return { problem: 'the address names no host' };
