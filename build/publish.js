@@ -7,9 +7,12 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from './read-arguments.js';
 
-const isDry = process.argv.includes('--dry-run');
-const [folder = '', images = ''] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const {
+  values: { 'dry-run': isDry },
+  positionals: [folder = '', images = ''],
+} = readArguments(['dry-run'], { words: 2, usage: 'run node build/publish.js FOLDER IMAGES [--dry-run]' });
 const { GITHUB_REPOSITORY: repository = '', GITHUB_SERVER_URL: server = 'https://github.com' } = process.env;
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tag = `v${version}`;

@@ -4,6 +4,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readArguments } from './read-arguments.js';
 import { commitOnHead, git } from './release-commit.js';
 
 const branch = 'release';
@@ -48,7 +49,7 @@ const product = JSON.parse(readFileSync('package.json', 'utf8'));
 const { version } = product;
 const [, main = 'dist/action.js'] = /^ {2}main: (\S+)$/m.exec(readFileSync('action.yml', 'utf8')) ?? [];
 const tag = `v${version}`;
-const isBranch = process.argv.includes('--branch');
+const { branch: isBranch } = readArguments(['branch'], { usage: 'run npm run release, or npm run release -- --branch' }).values;
 const found = problems({ isBranch });
 if (found.length > 0) {
   process.stderr.write(`${found.map((one) => `error: ${one}`).join('\n')}\n`);

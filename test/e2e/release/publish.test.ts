@@ -121,6 +121,14 @@ describe('publishing a release', () => {
     }
   });
 
+  test('runs nothing for an option that is not known', () => {
+    const { repository, origin } = prepared('1.2.3');
+    const { code, output } = publish(repository, [executables(), images(), '--dryrun']);
+    expect({ code, output }).toEqual({ code: 3, output: expect.stringContaining("'--dryrun'") });
+    expect(repository.git('tag')).toBe('');
+    expect(origin.git('for-each-ref', 'refs/tags')).toBe('');
+  });
+
   test('pushes both tags, creates the release, and continues after a failure', () => {
     const { repository, origin } = prepared('1.2.3');
     const { path, calls } = programs();

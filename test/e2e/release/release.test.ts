@@ -77,3 +77,12 @@ test('the branch of the action needs everything committed, and another branch', 
     lines: [expect.stringContaining('not committed'), expect.stringContaining('release is checked out')],
   });
 });
+
+test.each([['--help'], ['--brnch'], ['1.2.3']])('%s makes neither a tag nor a branch', (word) => {
+  const repository = make(files);
+  repository.write({ 'dist/action.js': 'export {};\n' });
+  const branches = repository.git('branch');
+  expect(release(repository, word)).toMatchObject({ code: 3, said: expect.stringContaining(`'${word}'`) });
+  expect(repository.git('tag')).toBe('');
+  expect(repository.git('branch')).toBe(branches);
+});
