@@ -98,12 +98,23 @@ export function recallObjects(
     objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
   }
   const begun: BegunEdges[] = [];
-  for (const { commit, objects: pending } of record.pending) {
+  const isDone = (commit: string | undefined, one: PendingObject): boolean =>
+    isComplete(one) && !(one.ours && isMoved(manifestAt(commit, one)));
+  const created = new Map(
+    record.pending.flatMap(({ commit, objects: all }, index) =>
+      all.flatMap((one) => (one.ours && isDone(commit, one) ? [[pendingKeyOf(one), index] as const] : [])),
+    ),
+  );
+  for (const [index, { commit, objects: all }] of record.pending.entries()) {
     if (commit !== undefined && elsewhere.has(commit)) continue;
     const state = commit === undefined ? undefined : states.get(commit);
-    const done = pending.filter((one) => isComplete(one) && !(one.ours && isMoved(manifestAt(commit, one))));
+    // What an apply deleted, and a later one created again, was another object.
+    const pending = all.filter(
+      (one) => one.ours || manifestAt(commit, one) !== undefined || index >= (created.get(pendingKeyOf(one)) ?? index),
+    );
+    const done = pending.filter((one) => isDone(commit, one));
     begun.push({
-      keys: new Set(pending.map(({ id, key = id }) => key)),
+      keys: new Set(pending.map(pendingKeyOf)),
       done: new Map(done.map(({ id, key = id, detached = [] }) => [key, detached])),
       edges: state?.edges,
     });
@@ -136,6 +147,10 @@ export function recallObjects(
     return one.edges.filter((edge) => declaresEdge(declared, edge));
   });
   return { objects: [...objects.values()], edges, written, attached, begun };
+}
+
+function pendingKeyOf({ id, key = id }: PendingObject): ResourceId {
+  return key;
 }
 
 /** Returns whether an object has another name before: a rename knows the id of its object before it is written. */

@@ -70,13 +70,12 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
     const { key } = resource;
     const [kind, object, made] = [registry.get(kindOf(key)), found.get(key), created.get(key)];
     const forms = [...(written.get(key) ?? []), ...(made === undefined || made.resource === resource ? [] : creationOf(made))];
-    if (forms.length === 0 || kind === undefined) return [resource];
-    // What an apply has created again is not another object.
-    if (isGone(forms, object) && (object === undefined || object.uid !== made?.uid)) {
+    const isSame = object !== undefined && object.uid === made?.uid;
+    if (!isSame && (isGone(forms, object) || isReplaced(made, object))) {
       if (object !== undefined) replaced.add(key);
       return [];
     }
-    if (object === undefined) return [resource];
+    if (forms.length === 0 || kind === undefined || object === undefined) return [resource];
     const applied = forms.reduce((one, form) => (form.complete === true ? withForm(one, form.resource) : one), resource);
     const whole = withLeftFields(applied, left.get(key));
     const laid = layForms(kind, whole, { forms: forms.filter(({ complete }) => complete !== true), object, live });
@@ -85,9 +84,9 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
     if (left.has(key)) left.set(key, entriesThat(laid.spec, isLeft));
     return [{ ...laid, spec: entriesThat(laid.spec, (name) => !isLeft(name)) }];
   });
-  const isSame =
+  const isBase =
     resources.length === base.desired.resources.length && resources.every((one, index) => one === base.desired.resources[index]);
-  if (isSame) return base;
+  if (isBase) return base;
   // What is attached to another object of that name is not ours.
   const edges = base.desired.edges.filter(({ rule, connection }) => !replaced.has(rule) && !replaced.has(connection));
   return { ...base, desired: { ...base.desired, resources, edges }, left };
@@ -96,6 +95,11 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
 /** Returns whether incomplete applies have deleted an object: it is not live, or another object has its name since. */
 export function isGone(forms: readonly WrittenForm[], object: LiveResource | undefined): boolean {
   return forms.some(({ deletes, uid }) => deletes === true && (object === undefined || (uid !== undefined && uid !== object.uid)));
+}
+
+/** Returns whether another object has the name of one that an apply has created; a rename knows its object before it is written. */
+function isReplaced(made: RememberedObject | undefined, object: LiveResource | undefined): boolean {
+  return object !== undefined && made?.uid !== undefined && made.resource !== undefined && formerIdOf(made.resource) === undefined;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Remembered } from '../../../../src/model/applied-record.ts';
+import { emptyRecord, type Remembered } from '../../../../src/model/applied-record.ts';
 import type { BaseState, DesiredState } from '../../../../src/model/desired.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
+import { recallObjects } from '../../../../src/project/remembered-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, guardrailManifest, liveAs } from '../../../support/risks.ts';
 import { runReconcile } from '../../../support/run-pipeline.ts';
@@ -118,20 +119,34 @@ test('an object that an incomplete apply has created completely, and that is gon
   expect([...originsWith([])]).toEqual([undefined, 'intent']);
 });
 
-test('an object that an apply has created again after another one had deleted it keeps its base', () => {
+test.each([
+  ['that object', ['update', '/description drift']],
+  ['nothing', ['create', 'attach drift']],
+  ['another object', ['update', '/description undefined']],
+])('of an object that an apply has created again after another one had deleted it, %s is live', (found, expected) => {
   const desired = attachedTo(['db']);
   const key = 'GuardrailRule/g';
   const state = liveAs(desired);
-  const resources = state.resources.map((one) => (one.id === key ? { ...one, spec: { ...one.spec, description: 'changed' } } : one));
-  const uid = resources.find(({ id }) => id === key)?.uid ?? '';
-  const remembered: Remembered = {
-    objects: [{ id: key, key, resource: desired.resources.find((one) => one.key === key), uid }],
-    edges: desired.edges,
-    written: new Map([[key, [{ deletes: true, uid: 'another id' }]]]),
-    attached: [],
-    begun: [{ keys: new Set([key]), done: new Map([[key, []]]), edges: desired.edges }],
-  };
+  const isFound = { 'that object': true, nothing: false, 'another object': true }[found];
+  const uid = found === 'another object' ? 'a third id' : (state.resources.find(({ id }) => id === key)?.uid ?? '');
+  const resources = state.resources.flatMap((one) =>
+    one.id !== key ? [one] : isFound ? [{ ...one, spec: { ...one.spec, description: 'changed' } }] : [],
+  );
+  const pending = [
+    { commit: 'deletes', objects: [{ id: key, uid: 'the first id', ours: false }], edges: [] },
+    { commit: 'creates', objects: [{ id: key, uid, ours: true }], edges: [{ rule: key, connection: 'Connection/db' }] },
+  ] as const;
+  const states = new Map([
+    ['deletes', desiredState([connectionManifest('db')])],
+    ['creates', desired],
+  ]);
+  const remembered = recallObjects({ ...emptyRecord, pending }, states);
   const base: BaseState = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
   const { value } = runReconcile({ desired, live: { ...state, resources }, base, remembered });
-  expect(value?.changes.flatMap(({ fields }) => fields.map(({ path, origin }) => `${path} ${origin}`))).toEqual(['/description drift']);
+  const changes = (value?.changes ?? []).flatMap(({ action, fields }) => [
+    action,
+    ...fields.map(({ path, origin }) => `${path} ${origin}`),
+  ]);
+  const edges = (value?.edges ?? []).map(({ action, origin }) => `${action} ${origin}`);
+  expect([...changes, ...edges, ...(value?.unmanaged ?? [])]).toEqual(expected);
 });
