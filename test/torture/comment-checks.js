@@ -236,7 +236,7 @@ export const commentChecks = [
     'ci/run-job.ts',
     'comments: decisions?.comments() ?? []',
     'comments: []',
-    [`${overrides}: the comment on the pull request lists what was decided before the merge`],
+    [`${overrides}: a comment withdraws what it decided when it is edited afterwards`],
   ],
   [
     'a comment by a person without write access starts no plan',

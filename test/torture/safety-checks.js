@@ -41,7 +41,7 @@ function copySources() {
   return copy;
 }
 
-/** Runs tests of the copy, up to the first that fails; returns its file and its name, and how many ran. */
+/** Runs tests of the copy, up to the first that fails; returns its file and its name, and how many ran: none of a file that cannot be loaded. */
 async function runTests(copy, tests) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
@@ -60,8 +60,6 @@ async function runTests(copy, tests) {
     assertionResults.map(({ status, fullName }) => ({ status, fullName, file: name.slice(copy.length + 6) })),
   );
   const ran = results.filter(({ status }) => status === 'passed' || status === 'failed').length;
-  // A file that cannot be loaded has no results, and must not count as a test that noticed.
-  if (ran === 0) throw new Error(`none of ${tests.join(', ')} ran a test`);
   return { failed: results.find(({ status }) => status === 'failed'), ran };
 }
 
