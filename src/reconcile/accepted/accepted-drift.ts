@@ -13,6 +13,7 @@ import {
   type FieldChange,
   isSecretChange,
   liveKeyOf,
+  otherEnd,
   remainingOrphans,
   type UnwrittenSecret,
 } from '../../model/plan/plan.ts';
@@ -195,11 +196,7 @@ function changedEdges({ prepared, plan, atBase }: Ends, desired: DesiredState): 
     const deleted = [rule, connection].find((id) => !manifests.has(id) && (atBase.restored.has(id) || deletes.has(id)));
     const wasLive = named.liveById.has(connection) && !atBase.imported.has(connection);
     const writers = action === 'detach' || wasLive ? [rule, connection] : [connection, rule];
-    const by =
-      deleted ??
-      writers.find(
-        (id) => manifests.has(id) && edgeField(input.registry.get(kindOf(id)), kindOf(id === rule ? connection : rule)) !== undefined,
-      );
+    const by = deleted ?? writers.find((id) => manifests.has(id) && edgeField(id, otherEnd(ends, id), input.registry) !== undefined);
     if (by === undefined) return [];
     const edge = declared.get(ends);
     const places = edge === undefined ? [] : declaringPlaces(edge, manifests).map(({ at }) => formatPosition(at));

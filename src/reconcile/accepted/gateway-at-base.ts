@@ -209,13 +209,13 @@ function withEdges(resources: readonly LiveResource[], { removed, made }: Undone
     const { id, edges } = resource;
     const more = (gained.get(id) ?? []).filter((other) => present.has(other));
     if (more.length === 0 && !lost.has(id)) return resource;
-    const kind = input.registry.get(kindOf(id));
-    const names = new Set([...Object.keys(edges), ...more.flatMap((other) => edgeField(kind, kindOf(other)) ?? [])]);
+    const fieldOf = (other: ResourceId): string | undefined => edgeField(id, other, input.registry);
+    const names = new Set([...Object.keys(edges), ...more.flatMap((other) => fieldOf(other) ?? [])]);
     const changed = [...names].map((name) => [
       name,
       [
         ...(edges[name] ?? []).filter((other) => !isLost(id, other)),
-        ...more.filter((other) => edgeField(kind, kindOf(other)) === name && edges[name]?.includes(other) !== true),
+        ...more.filter((other) => fieldOf(other) === name && edges[name]?.includes(other) !== true),
       ],
     ]);
     return { ...resource, edges: Object.fromEntries(changed) };

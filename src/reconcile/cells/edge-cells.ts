@@ -1,6 +1,6 @@
 import { EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
+import type { Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
@@ -15,7 +15,9 @@ export type EdgeInput = {
   readonly base?: DesiredState | undefined;
   /** Edges that incomplete applies attached; the base has them, if there is one. */
   readonly attached?: readonly EdgeEnds[] | undefined;
+  /** Their edges stay as long as they do. */
   readonly orphans?: ReadonlySet<ResourceId>;
+  /** Orphans that this plan deletes together with their edges. */
   readonly toDelete?: ReadonlySet<ResourceId>;
   /** Objects whose edges stay as they are. */
   readonly frozen?: ReadonlySet<ResourceId>;
@@ -25,8 +27,11 @@ export type EdgeInput = {
   readonly reverted?: ReadonlySet<string>;
 };
 
+/** What else decides about edges, beside their ends. */
+type EdgeDecisions = 'orphans' | 'toDelete' | 'frozen' | 'reverts' | 'reverted';
+
 /** The lookups of the edge rules. */
-export type EdgeIndex = {
+export type EdgeIndex = Required<Pick<EdgeInput, EdgeDecisions>> & {
   readonly selected: ReadonlyMap<ResourceId, DesiredState['resources'][number]>;
   /** All declared resources, selected or not, with the paths that each ignores. */
   readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
@@ -42,33 +47,16 @@ export type EdgeIndex = {
   readonly past: EdgeMap<EdgeEnds> | undefined;
   /** The edges that applies attached: those of the base, or without one those of incomplete applies. */
   readonly applied: EdgeMap<EdgeEnds>;
-  /** Orphans: their edges stay as long as they do. */
-  readonly orphans: ReadonlySet<ResourceId>;
-  /** Orphans that this plan deletes together with their edges. */
-  readonly toDelete: ReadonlySet<ResourceId>;
-  /** Objects whose edges stay as they are. */
-  readonly frozen: ReadonlySet<ResourceId>;
-  readonly reverts: ReadonlySet<string>;
-  readonly reverted: ReadonlySet<string>;
 };
 
 /** Builds the lookups of both sides of a plan. */
-export function indexEdges({
-  desired,
-  live,
-  registry,
-  base,
-  attached = [],
-  orphans = noIds,
-  toDelete = noIds,
-  frozen = noIds,
-  reverts = noIds,
-  reverted = noIds,
-}: EdgeInput): EdgeIndex {
+export function indexEdges({ desired, live, registry, base, attached = [], ...given }: EdgeInput): EdgeIndex {
+  const decisions = { orphans: noIds, toDelete: noIds, frozen: noIds, reverts: noIds, reverted: noIds, ...given };
   const declared = ignoresOf(desired);
   // What an object without a manifest decides about access is watched as a whole; its connections are no attachments of a plan.
-  const counts = ({ rule }: EdgeEnds): boolean => !decidesAccess(kindOf(rule)) || declared.has(rule) || toDelete.has(rule);
+  const counts = ({ rule }: EdgeEnds): boolean => !decidesAccess(kindOf(rule)) || declared.has(rule) || decisions.toDelete.has(rule);
   const index: EdgeIndex = {
+    ...decisions,
     selected: desiredByKey(desired.resources),
     declared,
     live: liveById(live.resources),
@@ -78,11 +66,6 @@ export function indexEdges({
     kinds: registry,
     past: undefined,
     applied: new EdgeMap(attached),
-    orphans,
-    toDelete,
-    frozen,
-    reverts,
-    reverted,
   };
   if (base === undefined) return index;
   const past = new EdgeMap<EdgeEnds>(declaredEnds(base, index).filter(counts));
@@ -112,7 +95,7 @@ export function missingEnds(ends: EdgeEnds, index: EdgeIndex): readonly Resource
 /** Returns the row of an attachment. Its path is that of the rule's field for it. */
 export function edgeCell(ends: EdgeEnds, isDeclared: boolean, { past, edges, kinds }: EdgeIndex): Cell {
   const { rule, connection } = ends;
-  const path = pointer(edgeField(kinds.get(kindOf(rule)), kindOf(connection)) ?? '', nameOf(connection));
+  const path = pointer(edgeField(rule, connection, kinds) ?? '', nameOf(connection));
   const sideOf = (has: boolean): Side => (has ? { is: 'value', value: 'attached' } : { is: 'absent', at: path });
   const base = past && sideOf(past.has(ends));
   return { path, start: undefined, base, head: sideOf(isDeclared), live: sideOf(edges.has(ends)), written: [] };
@@ -121,13 +104,13 @@ export function edgeCell(ends: EdgeEnds, isDeclared: boolean, { past, edges, kin
 /** Returns whether an end with a manifest ignores the attachment. */
 export function isIgnoredEdge({ rule, connection }: EdgeEnds, { declared, kinds }: EdgeIndex): boolean {
   const ignores = (id: ResourceId, other: ResourceId): boolean => {
-    const field = edgeField(kinds.get(kindOf(id)), kindOf(other));
+    const field = edgeField(id, other, kinds);
     return field !== undefined && isWithinAny(pointer(field, nameOf(other)), declared.get(id) ?? []);
   };
   return ignores(rule, connection) || ignores(connection, rule);
 }
 
-/** Returns the field in which a kind lists its edges to another kind. */
-export function edgeField(kind: Kind | undefined, other: string): string | undefined {
-  return kind?.fields.find((field) => field.edge !== undefined && field.refers === other)?.name;
+/** Returns the field in which the kind of a resource lists its edges to the kind of another one. */
+export function edgeField(id: ResourceId, other: ResourceId, registry: Registry): string | undefined {
+  return registry.get(kindOf(id))?.fields.find((field) => field.edge !== undefined && field.refers === kindOf(other))?.name;
 }

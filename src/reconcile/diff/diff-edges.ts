@@ -3,7 +3,7 @@ import { type DeclaredEdge, desiredById, type DesiredResource, type EdgesByEnds,
 import { type Diagnostic, formatPosition, type Position, didYouMean } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
-import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
+import { type EdgeChange, type EdgeAction, type Origin, otherEnd } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
 import { originOf } from '../cells/cell.ts';
 import { edgeCell, indexEdges, type EdgeInput, type EdgeIndex, edgeField, isIgnoredEdge, missingEnds } from '../cells/edge-cells.ts';
@@ -74,11 +74,11 @@ function isUnselected(id: ResourceId, index: EdgeIndex): boolean {
 
 /** Returns whether an end can write an edge: it is selected, not managed, has a field for it, and the other end exists or will exist. */
 function canWrite(id: ResourceId, ends: EdgeEnds, index: EdgeIndex): boolean {
-  const other = id === ends.rule ? ends.connection : ends.rule;
+  const other = otherEnd(ends, id);
   if (!index.selected.has(id) || isManaged(id, index)) return false;
   const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(ends);
   if (!there) return false;
-  return edgeField(index.kinds.get(kindOf(id)), kindOf(other)) !== undefined;
+  return edgeField(id, other, index.kinds) !== undefined;
 }
 
 function isManaged(id: ResourceId, index: EdgeIndex): boolean {

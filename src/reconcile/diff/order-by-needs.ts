@@ -1,14 +1,15 @@
 import { addToGroup } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
-import type { EdgeChange } from '../../model/plan/plan.ts';
+import { type EdgeChange, otherEnd } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** Returns the needs of each change: the other end of each edge that it writes, if the same plan creates it. */
 export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<ResourceId>): ReadonlyMap<ResourceId, readonly ResourceId[]> {
   const needs = new Map<ResourceId, ResourceId[]>();
-  for (const { action, by, rule, connection } of edges) {
+  for (const edge of edges) {
+    const { action, by } = edge;
     if (action !== 'attach' || by === undefined) continue;
-    const other = by === rule ? connection : rule;
+    const other = otherEnd(edge, by);
     if (!created.has(other)) continue;
     addToGroup(needs, by, other);
   }

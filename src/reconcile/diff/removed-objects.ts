@@ -3,7 +3,7 @@ import type { Position } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { FieldChange, Orphan } from '../../model/plan/plan.ts';
+import { type FieldChange, type Orphan, otherEnd } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import { wholeFields } from '../cells/compare-specs.ts';
 import type { ChangeDraft } from './draft-change.ts';
@@ -105,7 +105,7 @@ function edgeReason(
 ): string | undefined {
   for (const ends of edges) {
     if (ends.rule !== id && ends.connection !== id) continue;
-    const other = ends.rule === id ? ends.connection : ends.rule;
+    const other = otherEnd(ends, id);
     if (isManaged(other)) return `${other}, to which it is attached, is managed`;
     const blocker = ends.rule === id ? blockedBy(other) : undefined;
     if (blocker !== undefined) return `it protects ${other}, and ${blocker} is blocked`;

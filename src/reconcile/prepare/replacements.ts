@@ -6,7 +6,7 @@ import type { Json } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
-import { withNames } from '../../model/plan/plan.ts';
+import { otherEnd, withNames } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
@@ -206,7 +206,7 @@ function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: P
     const predecessor = [edge.rule, edge.connection].find((id) => successorOf.has(id));
     const successor = predecessor === undefined ? undefined : successorOf.get(predecessor);
     if (predecessor === undefined || successor === undefined) return [];
-    const other = predecessor === edge.rule ? edge.connection : edge.rule;
+    const other = otherEnd(edge, predecessor);
     const ends = predecessor === edge.rule ? { rule: successor, connection: edge.connection } : { rule: edge.rule, connection: successor };
     const isUnmanaged = index.past === undefined ? !index.declared.has(other) : !index.past.has(edge);
     return isUnmanaged && !declared.has(ends) ? [{ successor, ends }] : [];
@@ -214,15 +214,15 @@ function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: P
 }
 
 /** Returns whether an end with a manifest can write the edge. */
-function canMove({ rule, connection }: EdgeEnds, successor: ResourceId, desired: DesiredState, registry: Registry): boolean {
-  const other = successor === rule ? connection : rule;
+function canMove(ends: EdgeEnds, successor: ResourceId, desired: DesiredState, registry: Registry): boolean {
+  const other = otherEnd(ends, successor);
   const isDeclared = desiredByKey(desired.resources).has(other);
-  return edgeField(registry.get(kindOf(successor)), kindOf(other)) !== undefined || isDeclared;
+  return edgeField(successor, other, registry) !== undefined || isDeclared;
 }
 
-function edgeCannotMove(successor: ResourceId, { rule, connection }: EdgeEnds, { resources }: DesiredState): Diagnostic {
+function edgeCannotMove(successor: ResourceId, ends: EdgeEnds, { resources }: DesiredState): Diagnostic {
   const at = resources.find(({ id }) => id === successor)?.locate('');
-  const other = successor === rule ? connection : rule;
+  const other = otherEnd(ends, successor);
   return {
     code: 'plan/edge-cannot-move',
     severity: 'error',
