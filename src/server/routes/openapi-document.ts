@@ -29,7 +29,8 @@ const introduction = `Access to databases, applications and shells through named
 - **HEAD** is supported wherever GET is; another method on an existing path is answered with 405 and \`Allow\`.
 - **Versions.** An object has an \`ETag\`, which changes with every write, but not with the status of an agent. A read with \`If-None-Match\` is
   answered with 304 if it names this version.
-- Every response has an \`X-Request-Id\`, which also appears in the log. A request that is not valid HTTP is answered with 400, 408 or 431, without it and without a body.`;
+- Every response has an \`X-Request-Id\`, which also appears in the log. A request that is not valid HTTP is answered with 400, 408 or 431, and
+  an \`Expect\` other than \`100-continue\` with 417, without it and without a body.`;
 
 const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   400: 'The body is not a JSON object in UTF-8, or an object in it has a key twice.',

@@ -59,6 +59,12 @@ test('an absolute target is served by its path, and the log shows only that', as
   expect(gateway.server.log.join('\n')).not.toContain('canary');
 });
 
+test('an expectation other than 100-continue is a 417 before a write', async () => {
+  const lines = ['POST /guardrails HTTP/1.1', 'Host: x', `Api-Key: ${gateway.server.key}`, 'Content-Length: 19', close];
+  expect(statusOf(await exchange([...lines, 'Expect: 200-ok'], '{"name":"expected"}'))).toBe(417);
+  expect((await gateway.call('GET', '/guardrails')).list.map(({ name }) => name)).not.toContain('expected');
+});
+
 test.each(['GET *', 'POST *', 'GET healthz'])('%s is a 400', async (line) => {
   expect(statusOf(await exchange([`${line} HTTP/1.1`, 'Host: x', close]))).toBe(400);
 });
