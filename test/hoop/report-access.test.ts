@@ -76,6 +76,12 @@ test('filters answer which people reach production without approval, since when 
     [file('orders-db')]: connection('orders-db', { ...orders, reviewers: ['dba'] }),
     [file('open-db')]: connection('open-db', orders),
     [file('dev-db')]: connection('dev-db', { ...orders, connection_tags: { env: 'dev' } }),
+    [file('ruled-db')]: connection('ruled-db', orders),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', {
+      ...rule,
+      connection_names: ['ruled-db'],
+      approval_required_groups: ['payments', 'sre'],
+    }),
   });
   const asked = 'report access --tag env=prod --verb exec --without-approval';
   expect(JSON.parse((await run(`${asked} --format json`)).stdout)).toMatchObject({

@@ -51,7 +51,9 @@ export const defineReport: DefineCommand = (command, run) => {
 /** Prints a report on access, or checks one. Returns exit code 0, and 2 for a report that was changed. */
 async function runReport(flags: ReportFlags, context: CliContext): Promise<number> {
   if (flags.verify !== undefined) return verifyReport(flags.verify, flags, context);
-  const sources = { ...flags, format: 'json' } as const;
+  // The tags select rows, not manifests: rules have no tags, and decide.
+  const { tag: _tag, ...unselected } = flags;
+  const sources = { ...unselected, format: 'json' } as const;
   const asked = await readSubjects(sources, context);
   const { placeOf, printer, target, project } = asked;
   const { repository } = project;
