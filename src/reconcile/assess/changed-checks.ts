@@ -90,7 +90,7 @@ function resourceChecks(
   { id }: DesiredResource,
 ): ReadonlyMap<string, StatedCheck> {
   return new Map<string, StatedCheck>([
-    ...samples.map(({ given, at }) => [`sample ${canonical(given)} of ${id}`, { text: '', at }] as const),
+    ...samples.map(({ given, at }) => [`sample of ${id}: ${canonical(given)}`, { text: '', at }] as const),
     ...(protect ? [[`protect of ${id}`, { text: '', at: locate('') }] as const] : []),
     ...ignore.map((path) => [`ignore ${path} of ${id}`, { text: '', at: locateIgnore() }] as const),
   ]);

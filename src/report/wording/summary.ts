@@ -2,7 +2,7 @@ import type { Position } from '../../model/diagnostic.ts';
 import { remainingOrphans, type Action, type Plan, type Risk, riskClasses } from '../../model/plan/plan.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import type { ChangedCheck } from '../../model/plan/changed-check.ts';
+import type { ChangedCheck, UncoveredCheck } from '../../model/plan/changed-check.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { escapeTerminal } from '../escape.ts';
 import { plural, shortList } from './phrases.ts';
@@ -131,15 +131,16 @@ export function unwrittenSecretsText(count: number): string {
   return `${plural(count, 'changed secret')} that the gateway has already, or keeps`;
 }
 
-type Unwritten = Pick<Plan, 'unwritten' | 'unwrittenSecrets' | 'protection'>;
+type Unwritten = Pick<Plan, 'unwritten' | 'unwrittenSecrets' | 'protection' | 'checks'>;
 
-/** Returns what the manifests change without a write: one or two risks by name, unless a headline states them, and the counts of the others. */
-function unwrittenParts({ unwritten, unwrittenSecrets, protection }: Unwritten): readonly string[] {
+/** Returns what the manifests change without a write: one or two risks by name, unless a headline or a check states them, and the counts of the others. */
+function unwrittenParts({ unwritten, unwrittenSecrets, protection, checks = [] }: Unwritten): readonly string[] {
   const stated = new Set(protection.headlines.flatMap(({ connections }) => connections));
-  const risky = unwritten.filter(({ id, risks }) => !stated.has(id) && risksText(risks) !== '');
+  const isStated = (id: ResourceId): boolean => stated.has(id) || checks.some(({ check }) => check.endsWith(` of ${id}`));
+  const risky = unwritten.filter(({ id, risks }) => !isStated(id) && risksText(risks) !== '');
   const named = risky.length > 2 ? [] : risky;
   return [
-    ...named.map(({ id, risks }) => `${nameOf(id)} ${risksText(risks)}`),
+    ...named.map(({ id, risks }) => `risk ${risksText(risks)} of ${nameOf(id)}`),
     ...(unwritten.length === named.length ? [] : [unwrittenText(unwritten.length - named.length)]),
     ...(unwrittenSecrets.length === 0 ? [] : [unwrittenSecretsText(unwrittenSecrets.length)]),
   ];
@@ -201,7 +202,13 @@ export function checkNotices({ checks = [] }: Pick<Plan, 'checks'>): readonly No
 export type Notice = { readonly text: string; readonly at?: Position | undefined };
 
 function changeOfCheck(one: ChangedCheck): string {
-  return one.action === 'uncovered' ? `no longer covers ${shortList(one.connections.map(nameOf), mostChecks).join(', ')}` : one.action;
+  return one.action === 'uncovered' ? uncoveredText(one, mostChecks) : one.action;
+}
+
+/** Returns `no longer covers a, b and 3 more`; of a check without a place, which is gone, `removed (covered a, b and 3 more)`. */
+export function uncoveredText({ at, connections }: UncoveredCheck, most: number): string {
+  const covered = shortList(connections.map(nameOf), most).join(most === 1 ? ' ' : ', ');
+  return at === undefined ? `removed (covered ${covered})` : `no longer covers ${covered}`;
 }
 
 function valuesOfCheck(one: ChangedCheck): readonly string[] {

@@ -7,14 +7,16 @@ import { clip } from '../wrap.ts';
 import { headlineSentences, sharedTagsText } from './causes.ts';
 import { approvalPhrase } from './permissions.ts';
 import { pathText } from './value.ts';
-import { planCounts, planSummaryText } from './summary.ts';
+import { planCounts, planSummaryText, uncoveredText } from './summary.ts';
 import { type Verdict, plural, shortList } from './phrases.ts';
 
 /** Returns the verdict of a plan: what a reviewer has to know first. */
 export function planVerdict(plan: Plan): Verdict {
   const counts = plan.changes.length === 0 ? planSummaryText(plan) : planCounts(plan).replace(/\.$/, () => `${namedChanges(plan)}.`);
   const parts = [
-    ...(plan.refusals.length === 0 ? [] : ['Refused.']),
+    ...(plan.refusals.length === 0
+      ? []
+      : [`Refused: ${shortList([...new Set(plan.refusals.map(({ code }) => code))], namedRefusals).join(', ')}.`]),
     ...checksTexts(plan),
     ...withEffect(counts, plan.protection.headlines, highestRiskOfWrites(plan)),
   ];
@@ -99,11 +101,12 @@ function checksTexts({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
   return [`Changes its checks: ${shortList(checks.map(checkText), namedChecks).join(', ')}.`];
 }
 
+const namedRefusals = 2;
 const namedChecks = 2;
 
 function checkText(one: ChangedCheck): string {
   const name = clip(one.check, longestCheck);
-  if (one.action === 'uncovered') return `${name} no longer covers ${shortList(one.connections.map(nameOf), 1).join(' ')}`;
+  if (one.action === 'uncovered') return `${name} ${uncoveredText(one, 1)}`;
   const { action, before, after } = one;
   const isShort = before !== undefined && after !== undefined && before.length + after.length < longestCheck;
   return `${name} ${action}${isShort ? ` from ${before} to ${after}` : ''}`;

@@ -142,7 +142,7 @@ describe.each(mainDialect(Object.entries(sides)))('drift that the manifests acce
     expect(planned.stdout).not.toMatch(/matches the manifests|canary/);
     expect(planned.stdout).toMatch(dialect === 'interface' ? /outside Ostiary by ada, 20\d\d-/ : /outside Ostiary by \S+, 20\d\d-/);
     const refused = await runAs(side.auditor, 'plan --max-risk neutral', repository);
-    expect([refused.code, refused.stdout]).toEqual([6, expect.stringContaining('Refused. ')]);
+    expect([refused.code, refused.stdout]).toEqual([6, expect.stringContaining('Refused: risk/')]);
     const digest = digestIn(planned.stdout);
     expect(digestIn(refused.stdout)).toBe(digest);
     const applied = await runAs(side.admin, `apply --yes --digest ${digest}`, repository);

@@ -58,8 +58,8 @@ it('names samples, protection from deletion and ignored fields of objects, under
   expect(changed(load(before), load(after)).toSorted()).toEqual([
     'ignore /description of GuardrailRule/n: added',
     'protect of GuardrailRule/n: removed',
-    'sample {"expect":"blocked","input":"drop all"} of GuardrailRule/n: added',
-    'sample {"expect":"blocked","input":"drop it"} of GuardrailRule/n: removed',
+    'sample of GuardrailRule/n: {"expect":"blocked","input":"drop all"}: added',
+    'sample of GuardrailRule/n: {"expect":"blocked","input":"drop it"}: removed',
   ]);
   expect(changed(load(), load(before))).toEqual([]);
 });
