@@ -49,7 +49,11 @@ export const definePlan: DefineCommand = (command, run) => {
 async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
-  const { created: made } = await withDecisions(await createPlan(await openProject(flags, context), flags, context), flags, context);
+  const { created: made } = await withDecisions(
+    await createPlan(await openProject(flags, context), flags, context, { followsSelection: flags.out === undefined }),
+    flags,
+    context,
+  );
   await made.gateway.close();
   const { plan: result, warnings } = made;
   const printer = printerFor(context, flags);

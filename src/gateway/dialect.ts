@@ -58,6 +58,8 @@ export type ListRows = {
 /** A second bulk read that contains, somewhere in its rows, what the list omits. */
 export type SupplementList = {
   readonly list: WireList;
+  /** Returns the part of the list that has the row about one entry of the kind. */
+  readonly listFor: (entry: JsonObject) => WireList;
   readonly uidOf: (row: JsonObject) => string | undefined;
   /** Returns what a row contains about which objects. */
   readonly objectsIn: (row: JsonObject) => readonly SupplementRow[];

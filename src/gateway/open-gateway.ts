@@ -3,6 +3,7 @@ import type { Registry } from '../model/kind.ts';
 import { createContext, openSession, type SessionOptions } from './session.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
+import { keepAnswers, type KeptAnswers } from './http/keep-answers.ts';
 import { confirmIds } from './live/confirm-ids.ts';
 import { checksVersions, readAll, readOne } from './live/read.ts';
 import { readInheritedKeys } from './live/read-inherited.ts';
@@ -17,9 +18,10 @@ export type GatewayOptions = SessionOptions & { readonly registry: Registry };
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const session = await openSession(options);
   const context = createContext(session, options.registry);
+  const kept: KeptAnswers = new Map();
   return {
     identify: session.identify,
-    readAll: (kinds) => readAll(context, kinds),
+    readAll: (kinds, needed) => readAll({ ...context, client: keepAnswers(session.client, kept, needed === undefined) }, kinds, needed),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

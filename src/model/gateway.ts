@@ -86,8 +86,11 @@ export type AuditMark = { readonly principal: string; readonly at: string };
 /** The port to a gateway's configuration. Failures throw an ApiError; retries happen inside the adapter. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
-  /** Reads all objects of the kinds, watched ones included, in bulk; without a value when a list could not be proven complete. */
-  readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
+  /**
+   * Reads all objects of the kinds, watched ones included, in bulk; without a value when a list could not be proven complete. Of objects that
+   * are not `needed`, some fields may stay unknown; a later read of everything asks for the rest.
+   */
+  readAll(kinds: readonly string[], needed?: ReadonlySet<ResourceId>): Promise<Checked<LiveState>>;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
   /** Returns whether a write can depend on the version of an object: the gateway rejects others, and no proxy removes the condition. */

@@ -142,6 +142,8 @@ export type LiveState = {
   readonly rowFields?: Readonly<Record<string, RowFieldState>>;
   /** Kinds of the gateway that decide access and were not listed. */
   readonly unread?: readonly UnreadKind[];
+  /** How many objects are only as their list has them, because a read of a part did not need them; absent if there are none. */
+  readonly partly?: number;
   /** Objects that share their name with another one of their kind: no manifest can mean one of them. `resources` has none of them. */
   readonly namesakes?: readonly LiveResource[];
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */

@@ -40,6 +40,21 @@ test('plans of many connections after an apply make at most 30 requests, none pe
   expect(applied.requests.length).toBeLessThanOrEqual(count + 50);
   await expectFewRequests(project.ostiary(unchanged));
   await expectFewRequests(planElsewhere(project));
+  const selected = ['plan', '--only', 'Connection/connection-0007'] as const;
+  const part = await project.ostiary(selected);
+  expect([part.code, part.stdout]).toEqual([0, expect.stringMatching(/in sync\. Not compared: 119 other connections, and access/)]);
+  expect(part.requests.length).toBeLessThanOrEqual(19);
+  // Where it leads elsewhere, what the others do matters; nothing is read twice.
+  project.write({
+    'access/connection-0007.yaml': connection('connection-0007', { secret: { ...secret, 'envvar:HOST': { value: '10.0.0.6' } } }),
+  });
+  const moved = await project.ostiary(selected);
+  expect([moved.stdout, moved.requests.toSorted()]).toEqual([
+    expect.not.stringContaining('Not compared'),
+    [...new Set(moved.requests)].toSorted(),
+  ]);
+  expect(moved.requests).toContain('GET /api/resources?page=2&page_size=100');
+  project.write({ 'access/connection-0007.yaml': connection('connection-0007', { secret, reviewers: ['dba'] }) });
   const rotated = { ...secret, 'envvar:PASS': { value: 'canary-rotated' } };
   project.write(Object.fromEntries(names.slice(0, 9).map((name) => [`access/${name}.yaml`, connection(name, { secret: rotated })])));
   const second = await project.ostiary(['apply', '--yes', '--quiet', '--allow', 'plan/too-many-weaker=test']);

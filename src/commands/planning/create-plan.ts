@@ -4,6 +4,7 @@ import { isSecureUrl } from '../../manifest/read-config.ts';
 import type { GrantCheck } from '../../manifest/validate/check-grants.ts';
 import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { DesiredState } from '../../model/desired.ts';
+import type { LiveState } from '../../model/live.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { InputError, UsageError } from '../../model/errors.ts';
 import type { OutsideAccess } from '../../model/plan/plan.ts';
@@ -17,7 +18,7 @@ import { findUncommittedRemovals, removalWarnings } from '../../project/uncommit
 import type { PlanFlags } from '../context/options.ts';
 import { findForgotten, type ForgottenObject } from '../../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
-import { mayWrite, withMissingToken, withSecretsHint } from '../session/connect.ts';
+import { mayWrite, readLive, withMissingToken, withSecretsHint } from '../session/connect.ts';
 import { readAudit } from './audit-log.ts';
 import { compileTargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../../project/project.ts';
@@ -51,10 +52,9 @@ import { type DriftScope, filterDrift } from '../../reconcile/drift/filter-drift
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { watchScope, withoutAccepted } from '../../reconcile/record-content/record-access.ts';
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
-import { withChangedSecrets } from '../../reconcile/record-content/secret-versions.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
-import { gatherLive, readWhile } from './read-gateway.ts';
+import { type GatheredLive, gatherLive, isEnough, readAfter, readWhile } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
@@ -62,6 +62,8 @@ type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resourc
 type CreatePlanOptions = {
   readonly onRequest?: (event: RequestEvent) => void;
   readonly purpose?: PlanPurpose;
+  /** Whether only what a selection needs is read, as far as that gives the same plan. */
+  readonly followsSelection?: boolean;
 };
 
 /**
@@ -115,6 +117,8 @@ type Gathered = {
   /** Reads who changed the gateway since a commit; without one, in the last 30 days. */
   readonly readAudit: (since: string | undefined) => Promise<ReviewInput['audit']>;
   readonly unwritten: string | undefined;
+  /** How many connections were not read whole because the plan cannot change them; undefined if everything was read. */
+  readonly unread: number | undefined;
   /** Live objects that show that a record of applies is missing. */
   readonly forgotten: readonly ForgottenObject[];
 };
@@ -126,30 +130,46 @@ type GatherOptions = CreatePlanOptions &
 /** Gathers the input of a plan for the work, and closes the gateway if that fails. */
 async function withInput<T>(
   project: OpenProject,
-  { flags, context, onRequest, purpose = 'show', ended = purpose === 'preview' ? 'warning' : 'error' }: GatherOptions,
+  {
+    flags,
+    context,
+    onRequest,
+    purpose = 'show',
+    ended = purpose === 'preview' ? 'warning' : 'error',
+    followsSelection = false,
+  }: GatherOptions,
   work: (gathered: Gathered) => Promise<T>,
 ): Promise<T> {
   if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
-  const { done: loaded, read } = await readWhile(project, { flags, context, onRequest }, async () => {
+  const load = async (): Promise<PlanInput> => {
     const input = await loadPlanInput(project, flags, context, { purpose, ended });
     // An apply always states its digest.
     if (purpose === 'apply') await prepareSealing(input.desired);
     return input;
-  });
+  };
+  const reading = { flags, context, onRequest };
+  const {
+    done: loaded,
+    read,
+    part,
+  } = await (followsSelection && isPartialSelection(project.selection) ? readAfter : readWhile)(project, reading, load);
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = read;
   try {
     const base = planBase.base?.desired;
-    const recorded = planBase.read?.record.verified;
-    const { live: gathered, unwritten } = await gatherLive({ project, desired, base, recorded, ...read, flags, context });
-    const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
+    const gather = (listed: LiveState): Promise<GatheredLive> =>
+      gatherLive({ project, desired, base, record: planBase.read?.record, ...read, listed, flags, context });
+    const given = inputOf(loaded, identity, flags);
+    const found = await gather(read.listed);
+    const { live, unwritten } = isEnough(found.live, part, given) ? found : await gather(await readLive(gateway, reading));
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
       loaded,
       forgotten,
       identity,
       gateway,
-      input: { ...inputOf(loaded, identity, flags), live },
+      input: { ...given, live },
+      unread: live.partly,
       review: {
         policies,
         maxRisk: flags.maxRisk,
@@ -169,7 +189,7 @@ type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPl
 
 /** Returns the run with the reviewed plan: adds what the record of applies and uncommitted removals refuse, and the warnings. */
 function runOf(
-  { loaded, identity, gateway, input: { live }, unwritten, forgotten }: Gathered,
+  { loaded, identity, gateway, input: { live }, unwritten, forgotten, unread }: Gathered,
   { draft, reviewed, diagnostics }: DraftAndReview,
   flags: CreatePlanFlags,
 ): CreatedRun {
@@ -177,8 +197,9 @@ function runOf(
   const missing = forgottenRefusals({ target: project.target.name, forgotten });
   const refused = [...recordRefusals(reviewed.plan, { ...loaded, live }, flags), ...missing];
   const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
-  const outside = readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted });
-  const plan = outside === undefined ? guarded : { ...guarded, outside };
+  const outside =
+    unread === undefined ? readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted }) : undefined;
+  const plan = { ...guarded, ...(outside === undefined ? {} : { outside }), ...(unread === undefined ? {} : { unread }) };
   const warnings = [
     ...insecureOverride(project),
     ...planBase.diagnostics,

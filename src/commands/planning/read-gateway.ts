@@ -3,16 +3,25 @@ import { connect, readLive, trackSecretReads } from '../session/connect.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { PlanFlags, TargetFlags } from '../context/options.ts';
 import { registry } from '../../kinds/index.ts';
+import { readableKinds } from '../../kinds/watched.ts';
+import type { AppliedRecord } from '../../model/applied-record.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
+import type { PlanBase } from '../../project/plan-base.ts';
 import type { OpenProject } from '../../project/project.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
+import { type NeededPart, neededPart, staysWithin } from '../../reconcile/prepare/needed-objects.ts';
+import type { ReconcileInput } from '../../reconcile/prepare/prepare.ts';
+import { draftPlan } from '../../reconcile/reconcile.ts';
+import { withChangedSecrets } from '../../reconcile/record-content/secret-versions.ts';
 import { adaptToDialect } from '../../reconcile/prepare/omissions.ts';
 import { secretCacheOf, withLeftSecrets, withPredecessors, withReadableValues, withSecrets } from './read-secrets.ts';
 
 type ReadingOptions = {
+  /** The part of the gateway to read; everything by default. */
+  readonly part?: NeededPart | undefined;
   readonly flags: TargetFlags;
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -21,15 +30,38 @@ type ReadingOptions = {
 /** A gateway with everything that its lists contain; the caller closes it. */
 export type ListedGateway = { readonly gateway: Gateway; readonly identity: GatewayIdentity; readonly listed: LiveState };
 
+/** The result of the work of a caller, and a gateway of which only a part was read, or everything. */
+type ReadInput<T> = { readonly done: T; readonly read: ListedGateway; readonly part: NeededPart | undefined };
+
+/**
+ * Does the work of the caller, then reads the lists that a plan of these manifests needs. A proposal, a branch that is behind, and a record that is
+ * missing or not finished ask for everything.
+ */
+export async function readAfter<T extends { readonly desired: DesiredState; readonly planBase: PlanBase; readonly unplannable: unknown }>(
+  { target }: OpenProject,
+  reading: ReadingOptions,
+  work: () => Promise<T>,
+): Promise<ReadInput<T>> {
+  const done = await work();
+  const { isUnrecorded, read: found, own, behind } = done.planBase;
+  const isSettled = isUnrecorded !== true && own === undefined && behind === undefined && (found?.record.pending ?? []).length === 0;
+  const isWhole = !isSettled || target.reportUnmanaged || done.unplannable !== undefined;
+  const part = isWhole ? undefined : neededPart(done.desired, readableKinds);
+  return { done, read: await listGateway(target, { ...reading, part }), part };
+}
+
+/** Returns whether what was read of a gateway shows the whole plan. */
+export function isEnough(live: LiveState, part: NeededPart | undefined, given: Omit<ReconcileInput, 'live'>): boolean {
+  if (part === undefined) return true;
+  const drafted = live.partly === undefined ? undefined : draftPlan({ ...given, live }).value;
+  return drafted !== undefined && staysWithin(drafted);
+}
+
 /**
  * Connects to the gateway and reads its lists while the work of the caller goes on. An error of the work is thrown as if the gateway
  * had not been asked: requests and pauses end, and what the gateway answered does not matter.
  */
-export async function readWhile<T>(
-  { target }: OpenProject,
-  reading: ReadingOptions,
-  work: () => Promise<T>,
-): Promise<{ readonly done: T; readonly read: ListedGateway }> {
+export async function readWhile<T>({ target }: OpenProject, reading: ReadingOptions, work: () => Promise<T>): Promise<ReadInput<T>> {
   const stop = new AbortController();
   // Each request listens to it.
   setMaxListeners(0, stop.signal);
@@ -41,7 +73,7 @@ export async function readWhile<T>(
     isAwaited = true;
     const [listed] = await listing;
     if (listed.status === 'rejected') throw listed.reason;
-    return { done, read: listed.value };
+    return { done, read: listed.value, part: undefined };
   } catch (error) {
     stop.abort();
     const [listed] = await listing;
@@ -50,10 +82,14 @@ export async function readWhile<T>(
   }
 }
 
-async function listGateway(target: OpenProject['target'], reading: Parameters<typeof connect>[1]): Promise<ListedGateway> {
+/** Connects to the gateway and reads its lists; closes it where that fails. */
+async function listGateway(
+  target: OpenProject['target'],
+  { part, ...reading }: Parameters<typeof connect>[1] & ReadingOptions,
+): Promise<ListedGateway> {
   const { gateway, identity } = await connect(target, reading);
   try {
-    return { gateway, identity, listed: await readLive(gateway, reading) };
+    return { gateway, identity, listed: await readLive(gateway, { ...reading, part }) };
   } catch (error) {
     await gateway.close();
     throw error;
@@ -65,24 +101,25 @@ type GatherInput = ListedGateway & {
   readonly desired: DesiredState;
   /** The manifests that were applied last. */
   readonly base: DesiredState | undefined;
-  /** Which secrets the record of applies proves equal. */
-  readonly recorded: string | undefined;
+  /** The record of applies, which proves secrets equal, or changed. */
+  readonly record: AppliedRecord | undefined;
   readonly flags: TargetFlags & Pick<PlanFlags, 'cache' | 'secrets'>;
   readonly context: CliContext;
 };
 
 /** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
-type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
+export type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
 
 /** Adds to the lists the ids that they hide, and the secrets that manifests set and lists omit, including those of replaced objects. */
 export async function gatherLive(input: GatherInput): Promise<GatheredLive> {
-  const { project, desired: loaded, base, recorded, gateway, identity, listed, flags, context } = input;
+  const { project, desired: loaded, base, record, gateway, identity, listed, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf(project, identity, flags);
   const reads = { gateway, concurrency: project.target.readConcurrency, track: trackSecretReads({ flags, context }) };
   const compared = flags.secrets === 'unresolved' ? withReadableValues(desired) : withLeftSecrets(desired, base);
-  const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded });
-  return { live: await withPredecessors(live, desired, reads), unwritten };
+  const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded: record?.verified });
+  const complete = await withPredecessors(live, desired, reads);
+  return { live: record === undefined ? complete : withChangedSecrets(complete, loaded, record), unwritten };
 }

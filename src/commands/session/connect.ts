@@ -12,6 +12,7 @@ import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Service } from '../../model/service.ts';
 import type { TrackSteps } from '../../model/concurrency.ts';
+import type { NeededPart } from '../../reconcile/prepare/needed-objects.ts';
 import type { OutputFlags, TargetFlags } from '../context/options.ts';
 import { withTargetTls } from './read-pem.ts';
 import { counted, interject, waiting } from '../output/progress.ts';
@@ -166,10 +167,10 @@ type ReadContext = { readonly flags: TargetFlags; readonly context: CliContext }
 /** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */
 export async function readLive(
   gateway: Gateway,
-  { flags, context }: ReadContext,
-  kinds: readonly string[] = [...readableKinds.keys()],
+  { flags, context, part }: ReadContext & { readonly part?: NeededPart | undefined },
+  kinds: readonly string[] = part?.kinds ?? [...readableKinds.keys()],
 ): Promise<LiveState> {
-  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
+  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds, part?.objects)));
 }
 
 /** So many reads take seconds. */

@@ -1,23 +1,27 @@
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
-import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { LiveResource, LiveState, LookupEntry, RowFieldState, UnreadKind } from '../../model/live.ts';
 import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget, type AnswerShare } from '../http/answer-budget.ts';
-import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
+import type { Dialect, WireList, SupplementList } from '../dialect.ts';
+import { readUid } from '../dialects/rest.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
 import { knownGroups, readRow, readRows, textsOf, withAccessRow } from './read-rows.ts';
 import { readWatched, watchedRows } from './read-access.ts';
 import { readPluginRows, withPluginRow } from './plugin-rows.ts';
 import { readTools } from './read-tools.ts';
 import { withKnownSecrets } from './recent-secrets.ts';
-import { inheritedKeysIn } from './read-inherited.ts';
+import { type AddedRows, agrees, type NeededObjects, readSupplement, unreadRow, withoutSupplement, withSupplement } from './supplement.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
-/** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
-export async function readAll(context: GatewayContext, registered: readonly string[]): Promise<Checked<LiveState>> {
+/**
+ * Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. Of objects that
+ * are not `needed`, what only another list has stays unread.
+ */
+export async function readAll(context: GatewayContext, registered: readonly string[], needed?: NeededObjects): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
   const kinds = registered.filter((kind) => dialect.kinds[kind] !== undefined);
   const { seesAll, seesSecrets, role, longestAccess, accessLimits, server } = await context.capabilities();
@@ -25,9 +29,11 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const budget = createAnswerBudget();
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
   const watchable = watchedRows(dialect, registered);
-  const listings = kinds.map((kind) => listReadable(context, kind, budget));
-  const entriesOf = async (list: WireList): Promise<readonly JsonObject[] | undefined> =>
-    (await listings[kinds.findIndex((kind) => dialect.kinds[kind]?.list === list)])?.value?.entries;
+  const listings = kinds.map((kind) => listReadable(context, kind, budget, needed));
+  const entriesOf = async (list: WireList): Promise<readonly JsonObject[] | undefined> => {
+    const { value, unread } = (await listings[kinds.findIndex((kind) => dialect.kinds[kind]?.list === list)]) ?? {};
+    return unread === undefined ? value?.entries : value?.entries.filter((entry) => !unread.has(readUid(entry) ?? ''));
+  };
   const [lookups, groups, rows, , lists, watched] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readGroups(context, dialect.access.groups.list, budget),
@@ -68,7 +74,8 @@ export async function readAll(context: GatewayContext, registered: readonly stri
       const id = listing?.ids.get(uid);
       if (id === undefined) continue;
       const listed = withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
-      const live = withPluginRow(context, listed, binding);
+      const known = lists[index]?.unread?.has(uid) === true ? withoutSupplement(listed, binding) : listed;
+      const live = withPluginRow(context, known, binding);
       // Without the feature, the field is null as it was read.
       const isPlain = wireKind.rows === undefined || rows === undefined || rows === 'off';
       if (repeated.has(id)) namesakes.push(live);
@@ -81,10 +88,12 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     ...(server === undefined ? {} : { server }),
     ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
+  const partly = lists.reduce((sum, list) => sum + (list.unread?.size ?? 0), 0);
   const apart = {
     ...(watchable.length === 0 ? {} : { watched: watched.flatMap((objects) => objects ?? []) }),
     ...(unread.length === 0 ? {} : { unread }),
     ...(namesakes.length === 0 ? {} : { namesakes }),
+    ...(partly === 0 ? {} : { partly }),
   };
   const complete = await readTools(resources, (live) => readOne(context, live, live));
   return {
@@ -247,11 +256,12 @@ export async function findByList(context: GatewayContext, named: ResourceId, kno
   return found.leftOut === undefined ? found : readOne(context, found);
 }
 
-type Listing = Checked<WholeList<ResourceId>> & Pick<UnreadKind, 'failure'>;
+/** `unread`: the ids of the objects of which only the list was read. */
+type Listing = Checked<WholeList<ResourceId>> & Pick<UnreadKind, 'failure'> & Partial<Pick<AddedRows, 'unread'>>;
 
 /** Lists a kind; of one that decides access, and that this token or this version of the gateway does not list, nothing is known. */
-async function listReadable(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Listing> {
-  if (decidingLists[kind] === undefined) return listKind(context, kind, budget);
+async function listReadable(context: GatewayContext, kind: string, budget: AnswerBudget, needed?: NeededObjects): Promise<Listing> {
+  if (decidingLists[kind] === undefined) return listKind(context, kind, budget, needed);
   try {
     const { value, diagnostics } = await listKind(context, kind, budget);
     if (value !== undefined) return { value, diagnostics: [] };
@@ -265,13 +275,13 @@ async function listReadable(context: GatewayContext, kind: string, budget: Answe
   }
 }
 
-async function listKind(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Checked<WholeList<ResourceId>>> {
+async function listKind(context: GatewayContext, kind: string, budget: AnswerBudget, needed?: NeededObjects): Promise<Listing> {
   const binding = await context.bindingFor(kind);
   const { supplement } = binding.wireKind;
   const reading = listPlainly(context, binding, budget);
-  return supplement === undefined
-    ? reading
-    : joinSupplement(context, kind, supplement, Promise.all([reading, readSupplement(context, supplement, budget)]));
+  if (supplement === undefined) return reading;
+  const [listed, added] = await Promise.all([reading, readSupplement(context, supplement, { budget, needed, reading })]);
+  return joinSupplement(context, kind, supplement, { listed, added });
 }
 
 type Binding = Awaited<ReturnType<GatewayContext['bindingFor']>>;
@@ -387,24 +397,23 @@ function unexpectedShape(url: string): ApiError {
 
 /**
  * Joins a kind's list with what another bulk read adds. An object on which the two lists disagree, because it was written
- * in between, is read alone; an object that was deleted in between is omitted.
+ * in between, is read alone; an object that was deleted in between is omitted. Nothing is added to objects that are not needed.
  */
 async function joinSupplement(
   context: GatewayContext,
   kind: string,
   supplement: SupplementList,
-  reading: Promise<[Checked<WholeList<ResourceId>>, Checked<ReadonlyMap<string, SupplementRow>>]>,
-): Promise<Checked<WholeList<ResourceId>>> {
-  const [listed, added] = await reading;
+  { listed, added }: { readonly listed: Checked<WholeList<ResourceId>>; readonly added: Checked<AddedRows> },
+): Promise<Listing> {
   const diagnostics = [...listed.diagnostics, ...added.diagnostics];
   if (listed.value === undefined || added.value === undefined || hasErrors(diagnostics)) return { diagnostics };
-  const rows = added.value;
+  const { rows, unread } = added.value;
   const { ids, uids } = listed.value;
   const { reader } = await context.bindingFor(kind);
   const entries: JsonObject[] = [];
   for (const entry of listed.value.entries) {
     const uid = reader.uidOf(entry) ?? '';
-    const row = rows.get(uid);
+    const row = unread.has(uid) ? unreadRow(uid, supplement) : rows.get(uid);
     const joined =
       row !== undefined && agrees(entry, row, supplement)
         ? withSupplement(entry, row, supplement)
@@ -412,34 +421,7 @@ async function joinSupplement(
     if (joined !== undefined) entries.push(joined);
     else removePair(uid, ids, uids);
   }
-  return { value: { entries, ids, uids }, diagnostics };
-}
-
-async function readSupplement(
-  context: GatewayContext,
-  { list, uidOf, objectsIn }: SupplementList,
-  budget: AnswerBudget,
-): Promise<Checked<ReadonlyMap<string, SupplementRow>>> {
-  const url = `${context.url}${list.path}`;
-  const read = await readWholeList({ url, list, fetch: listFetcher(context, list), share: budget.share(), uidOf, idOf: uidOf });
-  if (read.value === undefined) return { diagnostics: read.diagnostics };
-  if (list === context.dialect.service.resources) context.inherited.keys = inheritedKeysIn(read.value.entries);
-  const rows = new Map<string, SupplementRow>();
-  for (const entry of read.value.entries) for (const row of objectsIn(entry)) rows.set(row.uid, row);
-  return { value: rows, diagnostics: [] };
-}
-
-function agrees(entry: JsonObject, { fields }: SupplementRow, { shared }: SupplementList): boolean {
-  return shared.every((name) => fields[name] === undefined || entry[name] === fields[name] || equal(entry[name], fields[name]));
-}
-
-function withSupplement(entry: JsonObject, { fields }: SupplementRow, { added }: SupplementList): JsonObject {
-  const joined: Record<string, Json> = { ...entry };
-  for (const name of added) {
-    const value = fields[name];
-    if (value !== undefined) joined[name] = value;
-  }
-  return joined;
+  return { value: { entries, ids, uids }, diagnostics, unread };
 }
 
 /** Reads one object alone; returns undefined where it is gone or has another name now. */

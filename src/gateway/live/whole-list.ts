@@ -34,7 +34,8 @@ type ListAttempt<Id> =
   | WholeList<Id>
   | { readonly problem: string; readonly code: 'api/list-not-whole' | 'api/too-large' | 'api/unexpected-shape' };
 
-const pageSize = 100;
+/** The largest page that gateways send. */
+export const pageSize = 100;
 const pagesAtATime = 4;
 /** Far more than the largest lists that gateways have. */
 const maxEntries = 1_000_000;
@@ -98,7 +99,7 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
 }
 
 async function readPage<Id>({ list, fetch, share }: ListSource<Id>, number: number): Promise<ListRows | undefined> {
-  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`, share));
+  return list.rows(await fetch(`${list.path}${list.path.includes('?') ? '&' : '?'}page=${number}&page_size=${pageSize}`, share));
 }
 
 function missingPage(number: number): ListAttempt<never> {

@@ -305,6 +305,11 @@ export function bearsRoles(kind: string): boolean {
   return roleLists.has(watchedLists[kind] ?? '');
 }
 
+/** Returns whether a kind decides no access to a connection: changes of its objects are only reported. */
+export function isOnlyReported(kind: string): boolean {
+  return bearsRoles(kind) || watchedLists[kind] === 'spiffe-mappings';
+}
+
 /** Returns the names of the groups of admins and auditors by the settings of a gateway. */
 export function roleNamesIn(objects: readonly { readonly id: ResourceId; readonly spec: JsonObject }[]): RoleNames {
   const settings = objects.filter(({ id }) => isAuthSetting(id));

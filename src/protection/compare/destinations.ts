@@ -99,7 +99,8 @@ function isSamePlace(one: Lead | undefined, other: Lead): boolean {
   return one !== undefined && leadsToSame(one, other);
 }
 
-const leadFields: readonly string[] = ['secret', 'agent_id', 'type', 'subtype', 'command', 'resource_name'];
+/** The fields that decide where a connection leads. */
+export const leadFields: readonly string[] = ['secret', 'agent_id', 'type', 'subtype', 'command', 'resource_name'];
 
 /** Returns where the connections lead that a plan creates, or that it may lead elsewhere. */
 function movedConnections({ plan, after, live, desired, applied, formerOf }: DestinationInput): readonly (readonly [ResourceId, Lead])[] {

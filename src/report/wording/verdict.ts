@@ -20,7 +20,12 @@ export function planVerdict(plan: Plan): Verdict {
     ...checksTexts(plan),
     ...withEffect(counts, plan.protection.headlines, highestRiskOfWrites(plan)),
   ];
-  return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
+  return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan), ...unreadTexts(plan)].join(' ')}` };
+}
+
+/** Returns what the plan of a selection did not read: `Not compared: 1999 other connections, and access that no manifest declares.` */
+function unreadTexts({ unread }: Plan): readonly string[] {
+  return unread === undefined ? [] : [`Not compared: ${plural(unread, 'other connection')}, and access that no manifest declares.`];
 }
 
 /** Returns the highest risk of what a plan writes and accepts; the verdict names checks itself. */

@@ -17,7 +17,7 @@ import { withoutRulePlaceholder, withRuleTarget } from './rule-targets.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames, differingPrefixes, types } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import { asArray, type JsonObject, isObject, textsIn } from '../../../model/json.ts';
+import { asArray, asText, type JsonObject, isObject, textsIn } from '../../../model/json.ts';
 
 /** The fields that are reliable in both lists. */
 const shared = [
@@ -46,6 +46,8 @@ const added = [
 /** Reads resources by page (without a page the gateway sends the first 50): their roles are the rows of connections. */
 export const connectionSupplement: SupplementList = {
   list: { ...restList('/resources'), paged: true },
+  // The gateway takes the name as a pattern, which may match more.
+  listFor: (entry) => ({ ...restList(`/resources?name=${encodeURIComponent(asText(entry['resource_name']))}`), paged: true }),
   uidOf: readUid,
   objectsIn: rolesIn,
   shared,

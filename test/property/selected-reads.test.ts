@@ -1,0 +1,208 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import { readableKinds } from '../../src/kinds/watched.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { Gateway } from '../../src/model/gateway.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import { compilePolicies } from '../../src/protection/policy/compile-policies.ts';
+import { neededPart, staysWithin } from '../../src/reconcile/prepare/needed-objects.ts';
+import { draftPlan, reviewPlan } from '../../src/reconcile/reconcile.ts';
+import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
+import { desiredState } from '../support/desired-state.ts';
+import { hoopWorld, onModel, openHoop, scenarioToken } from '../support/hoop-scenario.ts';
+import type { HoopModel } from '../support/hoop/start.ts';
+import { runCount } from '../support/property-runs.ts';
+import { inputOf, noLimits, reviewOf } from '../support/run-pipeline.ts';
+import { loadText, someConnection } from '../support/policies.ts';
+import type { Manifest } from '../support/scenario.ts';
+
+const groups = ['dba', 'sre', 'security'];
+const names = ['c-one', 'c-two', 'c-three'] as const;
+/** A page of connections for each selected one, and one more: only then a part takes fewer requests than everything. */
+const otherName = (index: number): string => `other-${index}`;
+const mode = fc.constantFrom('enabled', 'disabled');
+
+const fields = fc.record({
+  access_mode_connect: mode,
+  access_mode_exec: mode,
+  access_mode_runbooks: mode,
+  access_max_duration: fc.option(fc.constantFrom(60, 7200)),
+  reviewers: fc.subarray(groups),
+  force_approve_groups: fc.subarray(groups),
+  min_review_approvals: fc.option(fc.constantFrom(1, 2)),
+  mandatory_metadata_fields: fc.subarray(['ticket', 'reason']),
+  redact_types: fc.subarray(['EMAIL_ADDRESS', 'PERSON']),
+  attributes: fc.subarray(['pci', 'sox']),
+});
+/** Fields that lead a connection elsewhere, or open it to others: rarely another value. */
+const reaching = fc.record(
+  {
+    subtype: fc.constantFrom('postgres', 'mysql'),
+    secret: fc.constantFrom({ 'envvar:HOST': 'db-1' }, { 'envvar:HOST': 'db-2' }),
+    access_groups: fc.subarray(groups),
+    guardrail_rules: fc.constantFrom(['no-drop'], []),
+  },
+  { requiredKeys: [] },
+);
+
+/** The rules of a gateway, and those of its connections that they name. */
+const world = fc.record({
+  connections: fc.tuple(fields, fields, fields),
+  manifests: fc.tuple(fields, fields, fields),
+  edits: fc.tuple(...names.map(() => fc.oneof({ weight: 9, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: reaching }))),
+  /** What was applied last: nothing, what is live, or the manifests, so that every difference is drift. */
+  base: fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom('none', 'live', 'manifests') },
+    { weight: 1, arbitrary: fc.tuple(fields, fields, fields) },
+  ),
+  request: fc.record({
+    connection_names: fc.subarray([...names]),
+    attributes: fc.subarray(['pci']),
+    reviewers_groups: fc.constantFrom(['sre']),
+  }),
+  runbook: fc.record({ connections: fc.subarray([...names, 'other-7']), user_groups: fc.subarray(groups) }),
+  granted: fc.option(fc.tuple(fc.subarray(groups), fc.subarray(groups), fc.subarray(groups))),
+  attribute: fc.subarray(groups),
+  guarded: fc.subarray([...names, 'other-7']),
+  newAccess: fc.constantFrom('allow', 'refuse'),
+  selected: fc.subarray([...names], { minLength: 1, maxLength: 2 }),
+});
+type World = typeof world extends fc.Arbitrary<infer One> ? One : never;
+
+const isolated = { type: 'database', subtype: 'postgres', agent_id: 'default', access_schema: 'enabled', command: ['psql'] };
+
+async function send(model: HoopModel, path: string, body: Json): Promise<void> {
+  const { status, body: answer } = await model.send('POST', path, scenarioToken, body);
+  if (status >= 300) throw new Error(`POST ${path}: ${status} ${JSON.stringify(answer)}`);
+}
+
+async function buildWorld(one: World): Promise<HoopModel> {
+  const model = await hoopWorld({ manifests: [], live: [] });
+  const { store } = model;
+  const agent = store.agentNamed('default')?.id ?? '';
+  await send(model, '/attributes', { name: 'pci', access_control_group_names: one.attribute });
+  for (const [name, spec] of [...names.map((own, at) => [own, one.connections[at] ?? {}] as const), [otherName(0), {}] as const])
+    await send(model, '/connections', {
+      access_mode_connect: 'enabled',
+      access_mode_exec: 'enabled',
+      access_mode_runbooks: 'enabled',
+      ...isolated,
+      ...spec,
+      agent_id: agent,
+      name,
+      secret: { 'envvar:HOST': Buffer.from(name.startsWith('c-') ? 'db-1' : 'db-2').toString('base64') },
+    });
+  const [row, resource] = [store.findConnection(otherName(0)), store.resources.get(otherName(0))];
+  if (row === undefined || resource === undefined) throw new Error('no row');
+  for (let index = 1; index <= 100 * one.selected.length; index += 1) {
+    const name = otherName(index);
+    store.saveConnection({ ...row, id: crypto.randomUUID(), name, resourceName: name });
+    store.resources.set(name, { ...resource, id: crypto.randomUUID(), name });
+  }
+  const idOf = (name: string): string => store.findConnection(name)?.id ?? '';
+  await send(model, '/guardrails', {
+    name: 'no-drop',
+    connection_ids: one.guarded.map(idOf),
+    input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] },
+  });
+  if (one.request.connection_names.length + one.request.attributes.length > 0)
+    await send(model, '/access-requests/rules', {
+      name: 'ask',
+      access_type: 'command',
+      approval_required_groups: [],
+      force_approval_groups: [],
+      all_groups_must_approve: true,
+      ...one.request,
+    });
+  await send(model, '/runbooks/rules', { name: 'run', runbooks: [], ...one.runbook });
+  if (one.granted !== null)
+    await send(model, '/plugins', {
+      name: 'access_control',
+      connections: names.map((name, at) => ({ id: idOf(name), config: one.granted?.[at] ?? [] })),
+    });
+  return model;
+}
+
+function manifestsOf(specs: readonly JsonObject[], edits: readonly JsonObject[] = []): readonly Manifest[] {
+  return names.map((name, at) => {
+    const { secret = { 'envvar:HOST': 'db-1' }, ...edit } = edits[at] ?? {};
+    const stated = Object.fromEntries(
+      Object.entries(typeof secret === 'object' ? (secret ?? {}) : {}).map(([key, value]) => [key, { value }]),
+    );
+    return { kind: 'Connection', metadata: { name }, spec: { ...isolated, ...specs[at], ...edit, secret: stated } };
+  });
+}
+
+const policyText = `apiVersion: ostiary/v1
+kind: Policy
+metadata: { name: checked }
+spec:
+  require: ['size(connection.reviewers) > 0', 'connection.min_review_approvals == 2']
+  message: checked
+  severity: warning
+`;
+const { rules } = compilePolicies(loadText(`${policyText}---\n${someConnection}`).value?.policies ?? [], registry);
+if (rules.length === 0) throw new Error('no policy');
+const review = reviewOf({ policies: { rules, today: '2026-11-22' } });
+
+function baseOf({ base, connections, manifests, edits }: World): ReconcileInput['base'] {
+  if (base === 'none') return undefined;
+  const applied = base === 'live' ? manifestsOf(connections) : base === 'manifests' ? manifestsOf(manifests, edits) : manifestsOf(base);
+  return { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
+}
+
+async function read(
+  gateway: Gateway,
+  desired: DesiredState,
+  kinds: readonly string[],
+  needed?: Parameters<Gateway['readAll']>[1],
+): Promise<LiveState> {
+  const { value, diagnostics } = await gateway.readAll(kinds, needed);
+  if (value === undefined) throw new Error(JSON.stringify(diagnostics));
+  const keys = new Set<string>(desired.resources.map(({ key }) => key));
+  const resources = await Promise.all(
+    value.resources.map(async (live) => (keys.has(live.id) ? ((await gateway.readOne(live)) ?? live) : live)),
+  );
+  return { ...value, resources };
+}
+
+test('the plan of a selection from the part that it needs is the one from everything', async () => {
+  const seen = { whole: 0, within: 0, changed: 0, refused: 0 };
+  await fc.assert(
+    fc.asyncProperty(world, (one) =>
+      onModel(buildWorld(one), async (model) => {
+        const desired = desiredState(manifestsOf(one.manifests, one.edits), { only: one.selected.map((name) => `Connection/${name}`) });
+        const base = baseOf(one);
+        const given: Partial<ReconcileInput> = {
+          target: { name: 'test', url: 'http://hoop.test', dialect: 'hoop' },
+          base,
+          limits: { ...noLimits, newAccess: one.newAccess },
+        };
+        const part = neededPart(desired, readableKinds);
+        if (part === undefined) throw new Error('a selection of connections needs a part');
+        const [narrow, wide] = [await openHoop(model), await openHoop(model)];
+        try {
+          const drafted = draftPlan(inputOf({ desired, live: await read(narrow, desired, part.kinds, part.objects), ...given }));
+          const whole = draftPlan(inputOf({ desired, live: await read(wide, desired, [...readableKinds.keys()]), ...given }));
+          expect(drafted.value?.prepared.live.partly).toBe(names.length + 1 + 99 * one.selected.length);
+          if (drafted.value === undefined || !staysWithin(drafted.value)) {
+            seen.whole += 1;
+            return;
+          }
+          if (whole.value === undefined) throw new Error(JSON.stringify(whole.diagnostics));
+          const [found, all] = [reviewPlan(drafted.value, review), reviewPlan(whole.value, review)];
+          expect(JSON.parse(JSON.stringify(found))).toEqual(JSON.parse(JSON.stringify(all)));
+          seen.within += 1;
+          seen.changed += Number((found.value?.plan.changes.length ?? 0) > 0);
+          seen.refused += Number((found.value?.plan.refusals.length ?? 0) > 0);
+        } finally {
+          await Promise.all([narrow.close(), wide.close()]);
+        }
+      }),
+    ),
+    { numRuns: runCount(20) },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(1);
+});
