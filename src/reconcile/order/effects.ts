@@ -18,11 +18,6 @@ export type Direction = { readonly strengthens: boolean; readonly weakens: boole
 export const noEffect: Direction = { strengthens: false, weakens: false };
 export const anyEffect: Direction = { strengthens: true, weakens: true };
 
-/** Combines directions: each flag is set when any of them sets it. */
-function combineDirections(directions: readonly Direction[]): Direction {
-  return { strengthens: directions.some((one) => one.strengthens), weakens: directions.some((one) => one.weakens) };
-}
-
 /** The effect of one change on protection: by its own fields, and on single connections by the edges that it writes. */
 export type Effect = {
   readonly change: Change;
@@ -144,6 +139,6 @@ function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, re
 export function effectOn({ kind, isJoint, content, attaches, detaches }: Effect, connection: ResourceId): Direction {
   if (!isRule(kind) || isJoint) return content;
   const [added, removed] = [attaches.has(connection), detaches.has(connection)];
-  const isGrant = kind.combines === 'granted';
-  return combineDirections([content, { strengthens: isGrant ? removed : added, weakens: isGrant ? added : removed }]);
+  const [more, less] = kind.combines === 'granted' ? [removed, added] : [added, removed];
+  return { strengthens: content.strengthens || more, weakens: content.weakens || less };
 }

@@ -3,7 +3,7 @@ import { equal } from '../../model/json.ts';
 import { closableFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type Change, type FieldChange, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
-import { type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
+import { type Step, type StepKey, stepKeyText } from '../../model/plan/schedule.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
@@ -21,6 +21,7 @@ export type Form = Omit<Step, 'round'> & { readonly unit: Unit; readonly tier: T
 
 /** A change, and what is left to write of it. */
 export type Unit = {
+  readonly number: number;
   readonly effect: Effect;
   readonly forms: Form[];
   /** It is written in more forms than the plan has to. */
@@ -42,8 +43,8 @@ export function compareTiers(one: Form, other: Form): number {
 /** Returns the forms of each change in their order, with what the gateway demands of the order of all of them. */
 export function unitsOf(input: FormInput): readonly Unit[] {
   const found = liveById(input.live.resources);
-  const units = input.effects.map((effect) => {
-    const unit: Unit = { effect, forms: [], isSplit: false };
+  const units = input.effects.map((effect, number) => {
+    const unit: Unit = { number, effect, forms: [], isSplit: false };
     addForms(unit, found.get(liveKeyOf(effect.change))?.spec, input);
     return unit;
   });
@@ -89,16 +90,10 @@ export function isOpen(kind: Kind, spec: Spec): boolean {
   return closableFields(kind).some(({ name, value }) => !equal(spec[name], value));
 }
 
-function isReplaced({ effect: { change } }: Unit): boolean {
-  return change.replacedBy !== undefined;
-}
-
 /** Adds to forms what the gateway demands: names, both ends of an attachment, and successors before what they replace. */
 function addDemands(units: readonly Unit[], { live }: FormInput): void {
   const byId = new Map(units.map((unit) => [liveKeyOf(unit.effect.change), unit]));
   const formsOf = (id: ResourceId): readonly Form[] => byId.get(id)?.forms ?? [];
-  const keysOf = (id: ResourceId, isWanted: (form: Form) => boolean): readonly StepKey[] =>
-    formsOf(id).flatMap((form) => (isWanted(form) ? [form.key] : []));
   const creates = (id: ResourceId): readonly StepKey[] => (byId.get(id)?.effect.change.action === 'create' ? [{ id, phase: 'main' }] : []);
   const found = liveById(live.resources);
   // The gateway would take an attribute that is deleted before from what has it, which is then not as planned.
@@ -112,7 +107,7 @@ function addDemands(units: readonly Unit[], { live }: FormInput): void {
     const demands = (form: Form): readonly StepKey[] => {
       const { key, part, edges } = form;
       if (part === 'name') return [];
-      const named = keysOf(id, (one) => one.part === 'name');
+      const named = unit.forms.flatMap((one) => (one.part === 'name' ? [one.key] : []));
       const made = part === 'open' || part === 'close' || part === 'delete' ? [] : edges.filter(({ action }) => action === 'attach');
       const ends = made.flatMap((edge) => creates(otherEnd(edge, id)));
       const attributes = part === 'delete' ? [] : gainedAttributes(form).flatMap(creates);
@@ -120,11 +115,11 @@ function addDemands(units: readonly Unit[], { live }: FormInput): void {
         ...named,
         ...ends,
         ...attributes,
-        ...(isReplaced(unit) ? change.needs.flatMap((other) => lastKeys(formsOf(other))) : []),
+        ...(change.replacedBy !== undefined ? change.needs.flatMap((other) => lastKeys(formsOf(other))) : []),
         ...(part === 'delete' ? (deletedWith.get(id) ?? []) : []),
       ].filter((need) => stepKeyText(need) !== stepKeyText(key));
     };
-    for (const [index, form] of unit.forms.entries()) unit.forms[index] = { ...form, needs: uniqueStepKeys(demands(form)) };
+    for (const [index, form] of unit.forms.entries()) unit.forms[index] = { ...form, needs: demands(form) };
   }
 }
 

@@ -70,15 +70,13 @@ type Alike = { readonly first: ResourceId; readonly isOwn: boolean };
 
 /** Finds for each connection the first one that the plan treats alike; its own change may be another one that does the same. */
 function firstsIn(all: ReadonlyMap<ResourceId, readonly Unit[]>, sides: PlanSnapshots): ReadonlyMap<ResourceId, Alike> {
-  const numberOf = createNumbering();
   const firsts = firstsOfAlike([...all.keys()], sides);
   const known = new Map<string, ResourceId>();
   return new Map(
     [...all].map(([id, units]) => {
-      const ends = units.map((unit) => {
-        const { change, attaches, detaches } = unit.effect;
+      const ends = units.map(({ number, effect: { change, attaches, detaches } }) => {
         if (liveKeyOf(change) === id) return change.action;
-        return `${numberOf(unit)}${attaches.has(id) ? '+' : ''}${detaches.has(id) ? '-' : ''}`;
+        return `${number}${attaches.has(id) ? '+' : ''}${detaches.has(id) ? '-' : ''}`;
       });
       const key = [firsts.get(id) ?? id, ...ends].join(' ');
       const first = known.get(key) ?? id;
@@ -101,7 +99,6 @@ const mostAnswers = 100_000;
 function exposureIn(sides: PlanSnapshots, { affecting, firsts, registry }: ExposureInput): Moments['isExposed'] {
   const worlds = new Map<ResourceId, World>();
   const answers = new Map<string, boolean>();
-  const numberOf = createNumbering();
   const kept = keptRunbookRule(sides);
   const worldOf = (id: ResourceId): World => {
     const found = worlds.get(id) ?? { ...worldFor(id, sides, affecting.get(id) ?? [], kept), kind: registry.get(kindOf(id)) };
@@ -111,7 +108,7 @@ function exposureIn(sides: PlanSnapshots, { affecting, firsts, registry }: Expos
   const isExposed: Moments['isExposed'] = (connection, written) => {
     const first = firsts.get(connection)?.first ?? connection;
     const parts = written.map(({ form: { key, part, unit }, extent }) =>
-      [key.id === connection ? 'own' : numberOf(unit), key.phase, part, extent === 'half' ? extent : ''].join(':'),
+      [key.id === connection ? 'own' : unit.number, key.phase, part, extent === 'half' ? extent : ''].join(':'),
     );
     const key = `${first} ${parts.join(' ')}`;
     const known = answers.get(key);
@@ -217,14 +214,4 @@ function rivalsIn(moment: ProtectionSnapshot, connection: ResourceId, written: r
   const keys = new Set(rivals.map(({ key }) => key));
   const ids = new Set(written.map(({ form }) => form.key.id));
   return [...ids].filter((id) => keys.has(id));
-}
-
-/** Gives each change a number, the same one each time. */
-function createNumbering(): (unit: Unit) => number {
-  const numbers = new Map<Unit, number>();
-  return (unit) => {
-    const number = numbers.get(unit) ?? numbers.size;
-    numbers.set(unit, number);
-    return number;
-  };
 }

@@ -129,9 +129,9 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   byTier.delete('reopen');
   for (const forms of byTier.values()) {
     // A form in two writes comes before anything is deleted; many rules that share connections are written so at once, not a few in each round.
-    const isCrowded = search.safety.isCrowded(forms);
-    for (const find of isCrowded ? [splitSome, wholeForms] : [wholeForms, splitSome]) {
-      const stage = find(forms, ignored, search);
+    const ways = [() => search.safety.most(forms, ignored), () => splitSome(forms, ignored, search)];
+    for (const find of search.safety.isCrowded(forms) ? ways.toReversed() : ways) {
+      const stage = find();
       if (stage.length > 0) return stage;
     }
   }
@@ -152,10 +152,6 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   if (opening.length > 0) return opening;
   const left = [...possible, ...reopening];
   return forcedStage(left.length > 0 ? left : firsts, ignored, search);
-}
-
-function wholeForms(forms: readonly Form[], ignored: ReadonlySet<ResourceId>, { safety }: Search): readonly Form[] {
-  return safety.most(forms, ignored);
 }
 
 /** What is written in two forms first: rules whose protection adds up, then what is created, then other connections, then what governs together. */

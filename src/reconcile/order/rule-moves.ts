@@ -1,4 +1,3 @@
-import { addToGroup } from '../../model/collections.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { type EdgeChange, type FieldChange, liveKeyOf } from '../../model/plan/plan.ts';
@@ -105,23 +104,24 @@ function governingAfter(step: Written, now: Governing | undefined): Governing | 
   return governing(spec, connections);
 }
 
+function ownersOf(rules: RulesById): Map<string, ResourceId> {
+  return new Map([...rules].flatMap(([id, rule]) => slotsOf(rule).map((slot) => [slot, id])));
+}
+
 /** Returns the slots of the rules of a plan; nothing is written yet. */
 export function createSlots({ before, after }: RuleMoves): Slots {
   const now = new Map(before);
-  const owners = new Map<string, Set<ResourceId>>();
-  for (const [rule, had] of before) for (const slot of slotsOf(had)) owners.set(slot, (owners.get(slot) ?? new Set()).add(rule));
-  const takers = new Map<string, ResourceId[]>();
-  for (const [rule, has] of after) for (const slot of slotsOf(has)) addToGroup(takers, slot, rule);
+  const [owners, takers] = [ownersOf(before), ownersOf(after)];
   const releasedBy = new Map<string, StepKey>();
   const released = new Set<Unit>();
   const gained = (form: Form): readonly string[] => {
     const next = isRequestRule(form.key.id) ? governingAfter(form, now.get(form.key.id)) : undefined;
-    return next === undefined ? [] : slotsOf(next).filter((slot) => owners.get(slot)?.has(form.key.id) !== true);
+    return next === undefined ? [] : slotsOf(next).filter((slot) => owners.get(slot) !== form.key.id);
   };
-  const isTaken = (slot: string, rule: ResourceId): boolean => takers.get(slot)?.includes(rule) === false;
+  const isTaken = (slot: string, rule: ResourceId): boolean => (takers.get(slot) ?? rule) !== rule;
   return {
     // A rule that would take more between two writes leaves it to the rule that has it at the end.
-    isFree: (form) => gained(form).every((slot) => (owners.get(slot)?.size ?? 0) === 0 && !isTaken(slot, form.key.id)),
+    isFree: (form) => gained(form).every((slot) => !owners.has(slot) && !isTaken(slot, form.key.id)),
     needsOf: (form) => gained(form).flatMap((slot) => releasedBy.get(slot) ?? []),
     releaseOf(unit) {
       const [form] = unit.forms;
@@ -154,10 +154,10 @@ export function createSlots({ before, after }: RuleMoves): Slots {
       if (form.key.phase === 'release') released.add(form.unit);
       const [had, next] = [now.get(id), governingAfter(form, now.get(id))];
       for (const slot of had === undefined ? [] : slotsOf(had)) {
-        owners.get(slot)?.delete(id);
+        owners.delete(slot);
         releasedBy.set(slot, form.key);
       }
-      for (const slot of next === undefined ? [] : slotsOf(next)) owners.set(slot, (owners.get(slot) ?? new Set()).add(id));
+      for (const slot of next === undefined ? [] : slotsOf(next)) owners.set(slot, id);
       if (next === undefined) now.delete(id);
       else now.set(id, next);
     },
