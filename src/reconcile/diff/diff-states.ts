@@ -153,14 +153,17 @@ function compareResources(
   const present = liveById(live.resources);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
   const drafted: HoldableChange[] = [];
+  // Renaming or replacing an object that was never applied imports it, whatever had the new name.
+  const takesOver = (resource: DesiredResource, found: LiveResource | undefined): boolean => {
+    const former = formerIdOf(resource);
+    return former !== undefined && !isOurs(former) && (renamed.has(resource.key) || (found === undefined && present.has(former)));
+  };
   const phaseOf = (resource: DesiredResource, found: LiveResource | undefined, past: DesiredResource | undefined): ObjectPhase => {
     const { id, key, adopt, replaces } = resource;
     const ours = uncertain.has(key) ? undefined : own.get(key);
     const former = formerIdOf(resource);
-    // Renaming or replacing an object that was never applied imports it.
-    const takesOver = former !== undefined && !isOurs(former) && (renamed.has(key) || (found === undefined && present.has(former)));
     const isUnknown = found !== undefined && found.isLabel !== true && past === undefined && ours === undefined && !renamed.has(key);
-    const isImport = takesOver || (base !== undefined && isUnknown);
+    const isImport = takesOver(resource, found) || (base !== undefined && isUnknown);
     if (isImport) return adopt || input.consent?.imports.includes(id) === true ? 'agreed-import' : 'import';
     if (waiting.has(key)) return 'new';
     // A predecessor may have been closed: one that is live, or that the interrupted apply deleted.
@@ -176,7 +179,7 @@ function compareResources(
     const found = named.liveById.get(resource.key);
     if (found !== undefined) addUnwatched(unwatched, resource, found, fields);
     const from = renamed.get(resource.key);
-    const past = pastOf(resource, found !== undefined);
+    const past = takesOver(resource, found) ? undefined : pastOf(resource, found !== undefined);
     if (found !== undefined && from === undefined && !writers.all.has(resource.key) && isUnchanged(fields, resource, found, past)) continue;
     const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)].map((one) => one?.resource);
     const context: ChangeContext = {

@@ -77,6 +77,13 @@ describe.each(cases)('former names of %s', (name, kind) => {
     expect(refusalsOf(plan)).toEqual([`plan/adoption ${name}/new`]);
   });
 
+  it('imports an object that got the former name later where the new one is gone, and calls nothing of it drift', () => {
+    const applied = named('mine', 'former');
+    const plan = planBetween(kind, { base: [applied], live: [{ ...theirs, metadata: { name: 'former' } }], desired: [applied] });
+    expect(refusalsOf(plan)).toEqual([`plan/adoption ${name}/mine`]);
+    expect(plan.changes.flatMap(({ fields }) => fields.filter(({ origin }) => origin === 'drift'))).toEqual([]);
+  });
+
   it('does not touch an object that got the former name later', () => {
     const both = { base: [named('new', 'theirs')], live: [named('new'), theirs], desired: [named('new', 'theirs')] };
     expect(writesOf(planBetween(kind, both))).toEqual([]);
