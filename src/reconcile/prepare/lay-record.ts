@@ -23,29 +23,48 @@ import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
 import { withNewNames } from './base-states.ts';
 import { isClosed } from './replacements.ts';
 
+/** What applies wrote beyond the last complete one, and what is live of it. */
+type RememberedNames = Pick<Remembered, 'objects'> & { readonly live: LiveState };
+
 type LayContext = { readonly live: LiveState; readonly registry: Registry };
 
 /**
  * Returns the base with the new names of the objects that incomplete applies have renamed, and with the successors that they have created: the
  * earlier form of a successor is that of its predecessor.
  */
-export function layNames(base: BaseState, own: readonly RememberedObject[], live: LiveState): BaseState {
+export function layNames(base: BaseState, own: readonly RememberedObject[], { objects, live }: RememberedNames): BaseState {
   const [applied, found] = [desiredByKey(base.desired.resources), liveById(live.resources)];
+  const manifests = new Map(objects.map((one) => [one.key, one.resource]));
   const renames = new Map<ResourceId, DesiredResource>();
+  const names = new Map(base.names);
   const successors: DesiredResource[] = [];
   for (const { key, resource, unfinished } of own) {
-    const former = resource === undefined ? undefined : formerIdOf(resource);
-    const past = former === undefined ? undefined : applied.get(former);
+    const former = resource === undefined ? [] : formerNamesOf(resource, (id) => (applied.has(id) ? undefined : manifests.get(id)));
+    const past = applied.get(former.at(-1) ?? key);
     if (resource === undefined || past === undefined || applied.has(key)) continue;
     if (resource.renamedFrom === undefined) {
       if (unfinished === true) successors.push({ ...past, id: resource.id, key });
-    } else if (!found.has(past.key)) renames.set(past.id, resource);
+    } else if (!found.has(past.key)) {
+      renames.set(past.id, resource);
+      names.set(key, [...former, ...(base.names?.get(past.key) ?? [])]);
+    }
   }
   if (renames.size + successors.length === 0) return base;
   const { desired } = base;
   const named = renames.size === 0 ? desired : withNewNames(desired, renames, desired);
-  const keys = new Map([...renames].map(([former, { key }]) => [former, key]));
-  return withNamesInSpecs({ ...base, desired: { ...named, resources: [...named.resources, ...successors] } }, keys);
+  const keys = new Map([...renames].map(([id, { key }]) => [id, key]));
+  return withNamesInSpecs({ ...base, desired: { ...named, resources: [...named.resources, ...successors] }, names }, keys);
+}
+
+/** Lists the names that an object had before the last of several applies, the last one first; `manifestAt` has the manifests between. */
+function formerNamesOf(resource: DesiredResource, manifestAt: (id: ResourceId) => DesiredResource | undefined): readonly ResourceId[] {
+  const names = new Set<ResourceId>();
+  for (let one: DesiredResource | undefined = resource; one !== undefined;) {
+    const former = formerIdOf(one);
+    one = former === undefined || names.has(former) ? undefined : manifestAt(former);
+    if (former !== undefined) names.add(former);
+  }
+  return [...names];
 }
 
 /** Returns the base with new names of objects where its manifests state names as values. */

@@ -106,7 +106,8 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const { remembered } = input;
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const certain = [...own.values()].filter(({ key }) => !uncertain.has(key));
-  const known = withRemembered(input.base && layNames(input.base, certain, live), remembered, { own, live });
+  const renamed = input.base && layNames(input.base, certain, { objects: remembered?.objects ?? [], live });
+  const known = withRemembered(renamed, remembered, { own, live });
   const earlier = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
   const laid = earlier && remembered ? layWrites(earlier, remembered, { live, registry }) : earlier;
   const isOurs = ownership(laid, { own, uncertain, remembered, live });

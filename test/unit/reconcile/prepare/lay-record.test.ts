@@ -150,3 +150,33 @@ test.each([
   const edges = (value?.edges ?? []).map(({ action, origin }) => `${action} ${origin}`);
   expect([...changes, ...edges, ...(value?.unmanaged ?? [])]).toEqual(expected);
 });
+
+function namedRule(rule: string, renamedFrom?: string): DesiredState {
+  const { metadata, ...manifest } = guardrailManifest(rule, [], { description: 'the rule' });
+  return desiredState([{ ...manifest, metadata: { ...metadata, ...(renamedFrom === undefined ? {} : { renamedFrom }) } }]);
+}
+
+test.each([
+  ['continues', 'third', 'second', []],
+  ['is reverted', 'first', undefined, ['rename GuardrailRule/first']],
+])(
+  'an object that two incomplete applies have renamed one after the other is the same object when that %s',
+  (_, name, former, expected) => {
+    const [first, second, third] = [namedRule('first'), namedRule('second', 'first'), namedRule('third', 'second')];
+    const live = liveAs(namedRule('third'));
+    const uid = live.resources[0]?.uid ?? '';
+    const pending = [
+      { commit: 'one', objects: [{ id: 'GuardrailRule/second', uid, ours: true }], edges: [] },
+      { commit: 'two', objects: [{ id: 'GuardrailRule/third', uid, ours: true }], edges: [] },
+    ] as const;
+    const states = new Map([
+      ['one', second],
+      ['two', third],
+    ]);
+    const remembered = recallObjects({ ...emptyRecord, pending }, states);
+    const base: BaseState = { commit: 'a'.repeat(40), desired: first, removedIn: new Map() };
+    const { value } = runReconcile({ desired: namedRule(name, former), live, base, remembered });
+    expect(value?.changes.map(({ action, id }) => `${action} ${id}`)).toEqual(expected);
+    expect([value?.accepted, value?.orphans, value?.unmanaged]).toEqual([[], [], []]);
+  },
+);
