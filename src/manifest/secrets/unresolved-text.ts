@@ -3,7 +3,7 @@ export type UnresolvedText = { readonly is: 'masked' | 'reference'; readonly wha
 
 // As logs, plans and consoles print secrets: GitHub ***, GitLab [MASKED], Terraform (sensitive value), Pulumi [secret], Rails [FILTERED], Ostiary (secret …).
 const masked =
-  /^(?:[*∗＊•●]{3,}\w{0,8}|[[(<{]{1,2} *(?:sensitive|redacted|masked|filtered|hidden|secret|protected|encrypted|concealed)(?:[ _-](?:value|text|data|inline|env:\S+|file:\S+))? *[\])>}]{1,2}|VALUE_SPECIFIED_IN_NO_LOG_PARAMETER)$/i;
+  /^(?:[*∗＊•●]{3,}\w{0,8}\**|[[(<{]{1,2} *(?:sensitive|redacted|masked|filtered|hidden|secret|protected|encrypted|concealed|removed|computed|known after apply)(?:[ _-](?:value|text|data|inline|env:\S+|file:\S+))? *[\])>}]{1,2}|VALUE_SPECIFIED_IN_NO_LOG_PARAMETER)$/i;
 
 // 1Password, vals, Bank-Vaults, AWS, Google, Azure, Doppler, Bitwarden, CloudFormation, Spring and templates of CI systems.
 const references =

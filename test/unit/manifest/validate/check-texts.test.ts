@@ -58,6 +58,8 @@ describe('texts that are not what they look like', () => {
     ['a letter of another script', 'manifest/look-alike', (text) => `${text}xа`],
     ['a separate accent', 'manifest/look-alike', (text) => `${text}e\u0301`],
     ['an invisible character', 'manifest/look-alike', (text) => `${text}\u200bx`],
+    ['an invisible letter', 'manifest/look-alike', (text) => `${text}\u3164x`],
+    ['an invisible mark', 'manifest/look-alike', (text) => `${text}x\ufe0f`],
   ];
 
   it.each(changes)('finds %s in every field of every kind', (_, code, change) => {
@@ -96,9 +98,19 @@ test('names of several manifests that look the same', () => {
 });
 
 const standIns: readonly (readonly [string, string])[] = [
-  ...['***', '********abcd', '(sensitive value)', '[REDACTED]', '<redacted>', '[MASKED]', '[FILTERED]', '[secret]', '••••••'].map(
-    (text) => [text, 'secret/masked-text'] as const,
-  ),
+  ...[
+    '***',
+    '********abcd',
+    '***REMOVED***',
+    '(sensitive value)',
+    '(known after apply)',
+    '[REDACTED]',
+    '<redacted>',
+    '[MASKED]',
+    '[FILTERED]',
+    '[secret]',
+    '••••••',
+  ].map((text) => [text, 'secret/masked-text'] as const),
   ...[
     'op://team/item/field',
     'ref+vault://secret/data/db#/password',
