@@ -144,8 +144,8 @@ test('a change and its inverse swap weakening and strengthening', () => {
   );
 });
 
-/** What the inverse of a direction may be: of a control that is added beside a similar one, and may add nothing, the removal may take nothing away. */
-const inverse = { more: ['less'], less: ['more', 'unclear'], unclear: ['unclear', 'more', 'less'] } as const;
+/** What the inverse of a direction may be, in both senses: of a control that is added beside a similar one, and may add nothing, the removal may take nothing away. */
+const inverse = { more: ['less', 'unclear'], less: ['more', 'unclear'], unclear: ['unclear', 'more', 'less'] } as const;
 
 test('the directions in which an object and its inverse change differ are swapped', () => {
   fc.assert(

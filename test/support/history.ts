@@ -5,6 +5,7 @@ import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Checked, Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Diff, Plan } from '../../src/model/plan/plan.ts';
+import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
@@ -122,9 +123,14 @@ export async function applyRecorded(
   planned: Awaited<ReturnType<typeof planHistory>>,
   { desired }: Pick<History, 'desired'>,
 ): Promise<Remembered> {
+  return rememberedAfter({ ...planned, desired }, await applyPlan({ gateway, ...planned }));
+}
+
+/** Returns what the record keeps of an apply of the manifests. */
+export function rememberedAfter({ plan, base, desired }: Awaited<ReturnType<typeof planHistory>>, result: ApplyResult): Remembered {
   const commit = 'b'.repeat(40);
-  const writes = writesAfter({ plan: planned.plan, steps: [] }, await applyPlan({ gateway, ...planned }), planned.base);
-  return recallObjects({ ...emptyRecord, pending: [{ commit, ...writes }] }, new Map([[commit, desired]]));
+  const pending = [{ commit, ...writesAfter({ plan, steps: [] }, result, base) }];
+  return recallObjects({ ...emptyRecord, pending }, new Map([[commit, desired]]));
 }
 
 /** Plans a history against its gateway, and skips a case that cannot be planned. */

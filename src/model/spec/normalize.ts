@@ -15,6 +15,21 @@ export function normalizeObject(fields: readonly FieldRule[], value: JsonObject)
   return result;
 }
 
+/** Returns a normalized object without the keys that are no field, in its entries too. */
+export function knownFields(fields: readonly FieldRule[], value: JsonObject): JsonObject {
+  const entries = fields.flatMap((field): readonly (readonly [string, Json])[] => {
+    const found = value[field.name];
+    return found === undefined ? [] : [[field.name, knownValue(field, found)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function knownValue(field: FieldRule, value: Json): Json {
+  if (field.shape === 'object' && isObject(value)) return knownFields(field.fields, value);
+  if (field.shape !== 'keyed' || !Array.isArray(value)) return value;
+  return value.map((entry: Json) => (isObject(entry) ? knownFields(field.fields, entry) : entry));
+}
+
 /** Normalizes the value of one field. */
 export function normalizeValue(field: FieldRule, value: Json | undefined): Json {
   if (value === undefined || value === null) return field.empty;

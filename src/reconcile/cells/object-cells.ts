@@ -7,6 +7,7 @@ import { type FieldChange, isSecretChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, isWithinAny, type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
 import { specValueAt } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
+import { knownFields } from '../../model/spec/normalize.ts';
 import { causeOf, type Cell, isRotatable, originOf, type Side } from './cell.ts';
 import { compareSpecs, skippedPaths } from './compare-specs.ts';
 import { resolveDefaults, resolveReferences } from './resolve-specs.ts';
@@ -37,7 +38,8 @@ export function cellsOf({ kind, base, head, live, written = [], state }: ObjectS
     base === undefined ? {} : resolveDefaults(kind, { ...base, spec: resolveReferences(kind, base, live, state).spec }, live),
   );
   const found = onFirstUse((): JsonObject => {
-    const spec = live?.spec ?? {};
+    // What no manifest can state is not compared, and so did not drift.
+    const spec = knownFields(kind.fields, live?.spec ?? {});
     return head === undefined ? spec : unmerge(kind.fields, head.spec, spec);
   });
   // Between the two writes of an entry the gateway has both forms, and both differences are of that apply.
