@@ -283,7 +283,7 @@ function findEffects(diff: PlannedWrites, input: AssessInput): PlanEffects {
     plan: diff,
     live: named,
     desired,
-    base: applied === desired ? undefined : applied,
+    base: applied,
     registry,
     causes,
     inherited,

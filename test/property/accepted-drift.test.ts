@@ -81,14 +81,15 @@ test('what an apply leaves weaker than the base is a risk of a change, or of dri
   );
 });
 
-test('a plan of manifests that were applied accepts nothing', () => {
+test('a plan of manifests that were applied accepts nothing, also where they are loaded once more', () => {
   fc.assert(
-    fc.property(moment, moment, (before, between) => {
+    fc.property(moment, moment, fc.boolean(), (before, between, isLoadedAgain) => {
       const desired = desiredState(before);
+      const applied = isLoadedAgain ? desiredState(before) : desired;
       const { value: plan } = runReconcile({
         desired,
         live: liveAs(desiredState(between)),
-        base: { commit: 'a'.repeat(40), desired, removedIn: new Map() },
+        base: { commit: 'a'.repeat(40), desired: applied, removedIn: new Map() },
       });
       expect(plan?.accepted).toEqual([]);
     }),

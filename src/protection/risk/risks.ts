@@ -38,7 +38,7 @@ type RiskInput = PlanSnapshots & {
   readonly plan: PlannedWrites;
   readonly live: LiveState;
   readonly desired: DesiredState;
-  /** The manifests that were last applied, if they differ from the current ones. */
+  /** The manifests that were last applied. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
   readonly causes: PlanCauses;

@@ -173,7 +173,8 @@ function changedFields(
   const moved = (path: Pointer): boolean => was !== undefined && live !== undefined && was.secrets[path] !== live.secrets[path];
   const id = plans?.id ?? key;
   const secrets = plan.unwrittenSecrets.filter((one) => one.id === id && moved(one.path)).map(secretField);
-  const stated = plans?.fields.filter((field) => isSecretChange(field) && !secrets.some(({ path }) => path === field.path)) ?? [];
+  const isMoved = ({ path, origin }: FieldChange): boolean => origin !== 'drift' && !secrets.some((one) => one.path === path);
+  const stated = plans?.fields.filter((field) => isSecretChange(field) && isMoved(field)) ?? [];
   return [...plain, ...[...stated, ...secrets].toSorted((one, other) => compareText(one.path, other.path))];
 }
 

@@ -129,14 +129,14 @@ function undo(kind: Kind, input: UndoInput): LiveResource {
 /** Undoes secrets whose value in the base is known, or is certainly another one; a readable live value decides whether there is drift. */
 function undoSecrets(resource: DesiredResource, { past, live }: UndoInput): LiveResource['secrets'] {
   const changed: (readonly [Pointer, LiveSecret | undefined])[] = [];
-  for (const path of new Set([...Object.keys(past.secrets), ...Object.keys(resource.secrets)])) {
+  for (const path of new Set([past, resource, live].flatMap(({ secrets }) => Object.keys(secrets)))) {
     const [base, head, found] = [secretSide(past, path), secretSide(resource, path), liveSecretSide(live, path)];
-    const [applied, stated, present] = [base, head, found].map(valueIn);
+    const [applied, present] = [base, found].map(valueIn);
     if (base.is === 'left' || (found.is !== 'absent' && present === undefined)) continue;
     if (applied !== undefined) {
-      if (stated?.equals(applied) !== true && prove(base, found) === 'different') changed.push([path, applied]);
+      if (prove(base, found) === 'different') changed.push([path, applied]);
     } else if (base.is === 'absent') {
-      if (stated !== undefined && present !== undefined) changed.push([path, undefined]);
+      if (present !== undefined) changed.push([path, undefined]);
     }
     // A kept value is that of the gateway, then and now, and so is one that the gateway is proven to have kept.
     else if (

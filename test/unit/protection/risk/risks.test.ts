@@ -51,6 +51,8 @@ function runbooksOn(host: string): Manifest {
 
 const drifted = own({ command: ['bash'], secret: { 'envvar:PASS': { value: 'other' } } });
 
+const renamed = own({ command: ['bash'], secret: { 'envvar:TOKEN': '_cloudsecrets:orders/db:pass' } });
+
 const stored = (value: string): JsonObject => ({ 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value } });
 
 type Risky = Parameters<typeof assessProtection>[0];
@@ -131,15 +133,19 @@ describe('the risks of a change', () => {
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
 
+  const [asApplied, isEqual] = [desiredState(runningCommand('bash')), desiredState(runningCommand('bash'))];
+
   test.each([
-    ['sh', 'reroutes secret-reused'],
-    ['bash', 'neutral neutral'],
-  ])('a drifted credential that the plan restores for the command %s: %s', (command, risk) => {
-    const [desired, base] = [desiredState(runningCommand(command)), desiredState(runningCommand('bash'))];
+    ['sh', 'reroutes secret-reused', drifted, desiredState(runningCommand('sh'))],
+    ['bash', 'neutral neutral', drifted, isEqual],
+    ['bash of the manifests that were applied', 'neutral neutral', drifted, asApplied],
+    ['bash, from another key', 'neutral neutral', renamed, isEqual],
+    ['bash of the manifests that were applied, from another key', 'neutral neutral', renamed, asApplied],
+  ])('a drifted credential that the plan restores for the command %s: %s', (_, risk, found, desired) => {
     const { value: plan } = runReconcile({
       desired,
-      live: liveAs(desiredState(drifted)),
-      base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
+      live: liveAs(desiredState(found)),
+      base: { commit: 'a'.repeat(40), desired: asApplied, removedIn: new Map() },
     });
     expect(plan?.changes.map(({ action }) => action)).toEqual(['update']);
     expect(plan === undefined ? [] : riskTexts(plan)).toContain(risk);
