@@ -5,6 +5,7 @@ import type { Pointer } from '../../model/pointer.ts';
 import type { EffectClass, Line, TableBlock } from '../blocks.ts';
 import { documentJson } from '../document-json.ts';
 import type { ReportDocument } from '../document.ts';
+import { escapeTerminal } from '../escape.ts';
 import { mark } from '../marks.ts';
 import { changeRows } from '../rows/change-rows.ts';
 import { factsBlock } from '../rows/lines.ts';
@@ -46,11 +47,11 @@ function fieldTable(rows: readonly ExplanationRow[]): TableBlock {
       const reason = [...(at === undefined ? [] : [shortPosition(at)]), ...(why === '' ? [] : [why])].map((text) => mark('quiet', text));
       const explained = parts.filter((part) => part.why !== '');
       return {
-        cells: [pathText(path), ...sides.map((side) => sideText(path, side)), status],
+        cells: [...[pathText(path), ...sides.map((side) => sideText(path, side))].map(escapeTerminal), status],
         effect: effectOf(status),
         below: [
           ...(reason.length === 0 ? [] : [reason.join('  ')]),
-          ...explained.map((part) => `${partText(part, pathText(path))}  ${mark('quiet', part.why)}`),
+          ...explained.map((part) => `${escapeTerminal(partText(part, pathText(path)))}  ${mark('quiet', part.why)}`),
         ],
       };
     }),
@@ -83,9 +84,10 @@ function partText({ path, before, after, origin }: ExplainedPart, field: string)
 function ruleLine({ rule, before, after, verbs }: ExplainedRule): Line {
   const { by } = after ?? before ?? { by: [] };
   const places = by.flatMap(({ place }) => (place === undefined ? [] : (parsePosition(place) ?? [])));
-  const name = before === undefined ? mark('strong', `+ ${rule}`) : after === undefined ? mark('strong', `- ${rule}`) : rule;
+  const name =
+    before === undefined ? mark('strong', `+ ${rule}`) : after === undefined ? mark('strong', `- ${rule}`) : escapeTerminal(rule);
   return {
-    text: `${name}  ${verbs.length === 0 ? 'does nothing' : verbs.join(', ')}, ${attachmentsText(by)}`,
+    text: `${name}  ${verbs.length === 0 ? 'does nothing' : verbs.join(', ')}, ${escapeTerminal(attachmentsText(by))}`,
     effect: before === undefined ? 'strengthens' : 'weakens',
     aside: shortList([...new Set(places.map(shortPosition))], 3).join(', '),
   };
@@ -96,9 +98,9 @@ const results = ['waived', 'unknown', 'violated', 'passes'] as const;
 
 function policyLine({ policy, at, result, messages, until, reason }: NonNullable<Explanation['policies']>[number]): Line {
   return {
-    text: `${mark('strong', result)}  ${policy}`,
+    text: `${mark('strong', result)}  ${escapeTerminal(policy)}`,
     effect: result === 'passes' ? 'strengthens' : result === 'violated' ? 'weakens' : 'unknown',
     aside: shortPosition(at),
-    below: [...(until === undefined ? [] : [`until ${until}: ${reason ?? ''}`]), ...messages],
+    below: [...(until === undefined ? [] : [`until ${until}: ${reason ?? ''}`]), ...messages].map(escapeTerminal),
   };
 }

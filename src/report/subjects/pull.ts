@@ -3,6 +3,7 @@ import type { DifferingManifest, PullResult, WrittenManifest } from '../../model
 import { kindOf } from '../../model/resource.ts';
 import type { Line } from '../blocks.ts';
 import type { ReportBlock, ReportDocument } from '../document.ts';
+import { escapeTerminal } from '../escape.ts';
 import { documentJson } from '../document-json.ts';
 import { mark } from '../marks.ts';
 import { factsBlock } from '../rows/lines.ts';
@@ -72,24 +73,24 @@ function pulledBlocks({ preview, written, updated, edited, files, folder, ...res
       'Not declared by the manifests',
       unstated.map(({ id, path, reason }) => `${id}  ${pathText(path)}: ${reason}`),
     ),
-    entriesBlock(`Next${folder === '.' ? '' : `, in ${folder}`}`, isProject ? nextSteps : []),
+    factsBlock(`Next${folder === '.' ? '' : `, in ${folder}`}:`, isProject ? nextSteps : []),
   ];
 }
 
 function fileLines(verb: string, names: readonly string[]): readonly Line[] {
-  return names.length === 0 ? [] : [{ text: `${verb} ${shortList(names, mostFiles).join(', ')}` }];
+  return names.length === 0 ? [] : [{ text: escapeTerminal(`${verb} ${shortList(names, mostFiles).join(', ')}`) }];
 }
 
-const nextSteps = [
-  `${mark('command', 'git add . && git commit -m Import')}  keeps the manifests in git (git init first in a new folder)`,
-  `${mark('command', 'ostiary plan')}  compares them with the gateway`,
-  `${mark('command', 'ostiary apply')}  writes nothing yet; records the commit that later plans compare with`,
+const nextSteps: readonly Line[] = [
+  { text: `${mark('command', 'git add . && git commit -m Import')}  keeps the manifests in git (git init first in a new folder)` },
+  { text: `${mark('command', 'ostiary plan')}  compares them with the gateway` },
+  { text: `${mark('command', 'ostiary apply')}  writes nothing yet; records the commit that later plans compare with` },
 ];
 
 function entriesBlock(title: string, entries: readonly string[]): ReportBlock {
   return factsBlock(
     `${title}:`,
-    entries.map((text) => ({ text })),
+    entries.map((text) => ({ text: escapeTerminal(text) })),
   );
 }
 
@@ -102,7 +103,7 @@ function kindLines(sign: '+' | '~', written: readonly WrittenManifest[]): readon
     const folder = file.slice(0, file.lastIndexOf('/') + 1);
     const place = [file, folder].find((start) => some.every((one) => (start === file ? one.file === file : one.file.startsWith(start))));
     return {
-      text: `${mark('strong', `${sign} ${some.length} ${kind}`)}  ${place ?? ''}`,
+      text: `${mark('strong', `${sign} ${some.length} ${kind}`)}  ${escapeTerminal(place ?? '')}`,
       effect: sign === '+' ? 'strengthens' : 'unknown',
     };
   });

@@ -98,10 +98,11 @@ describe('an explanation as text', () => {
   });
 });
 
-it('prints no control character of a name, even in a mark of a commit', () => {
+it('prints a name that looks like a mark as it is: no control character, and not bold', () => {
   const rules = [
     { rule: 'GuardrailRule/\ufdd7\u001b]0;x\ufdd0', verbs: [], after: { controls: [], by: [] }, before: { controls: [], by: [] } } as const,
   ];
   const printed = renderReportText(explainDocument({ ...explanation, rules }), { columns: 80, color: plainPalette });
   expect(printed).not.toContain('\u001b');
+  expect(printed).toContain(String.raw`GuardrailRule/\ufdd7\u001b]0;x\ufdd0  does nothing`);
 });
