@@ -5,7 +5,7 @@ import { isWithinAny, type Pointer } from './pointer.ts';
 import type { AccessTest } from './protection/access-test.ts';
 import type { Policy } from './protection/policy.ts';
 import { type EdgeEnds, type ResourceId, type Spec, kindOf, resourceId } from './resource.ts';
-import type { DesiredSecret } from './secret.ts';
+import { type DesiredSecret, isSameSecretSource } from './secret.ts';
 import type { TimedGrant } from './protection/timed-grants.ts';
 
 /** One place that declares an edge, and how. */
@@ -141,19 +141,25 @@ export function leftSecrets(resource: DesiredResource, base: DesiredResource): r
 
 /** Returns whether two manifests state the same, wherever and in whatever order; secrets count by their sources and committed contents. */
 export function isSameManifest(one: DesiredResource, other: DesiredResource): boolean {
-  return one === other || (equal(one.spec, other.spec) && termsText(one) === termsText(other));
+  return one === other || (equal(one.spec, other.spec) && haveSameSecrets(one, other) && termsText(one) === termsText(other));
 }
 
-/** Returns everything that a manifest states besides its fields. */
+/** Returns whether two manifests state the same secrets. */
+export function haveSameSecrets(one: DesiredResource, other: DesiredResource): boolean {
+  if (one === other || (one.secrets === other.secrets && one.wholeSecrets === other.wholeSecrets)) return true;
+  if (one.wholeSecrets.join('\0') !== other.wholeSecrets.join('\0')) return false;
+  for (const path in one.secrets) if (!isSameSecretSource(one.secrets[path], other.secrets[path])) return false;
+  for (const path in other.secrets) if (one.secrets[path] === undefined) return false;
+  return true;
+}
+
+/** Returns everything that a manifest states besides its fields and secrets. */
 function termsText(resource: DesiredResource): string {
-  const { key, stated, secrets, wholeSecrets, ignore, selector, protect, adopt, replaces = '', renamedFrom = '', samples = [] } = resource;
+  const { key, stated, ignore, selector, protect, adopt, replaces = '', renamedFrom = '', samples = [] } = resource;
   const ends = (resource.grants ?? []).map(({ path, until, reason = '' }) => [path, until, reason]);
-  const sources = Object.fromEntries(
-    Object.entries(secrets).map(([path, { source, state, content = '' }]) => [path, [state === 'keep' ? 'keep' : source, content]]),
-  );
   const chosen = selector === undefined ? [] : [selector.field, selector.value];
-  const lists = [[...stated].toSorted(), wholeSecrets.toSorted(), ignore.toSorted(), chosen];
-  return canonical([key, sources, ...lists, protect, adopt, replaces, renamedFrom, samples.map(({ given }) => given), ends]);
+  const lists = [[...stated].toSorted(), ignore.toSorted(), chosen];
+  return canonical([key, ...lists, protect, adopt, replaces, renamedFrom, samples.map(({ given }) => given), ends]);
 }
 
 /** The desired state of the last commit that was completely applied to a target. Secrets count by source, resolved or not. */

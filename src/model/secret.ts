@@ -73,6 +73,23 @@ export function withContent(secret: DesiredSecret, content: string): DesiredSecr
 export type LiveSecret = Secret | { readonly state: 'hidden'; readonly source: string };
 
 /**
+ * Returns whether two manifests state a secret in the same way: the same form and source, the same content of a committed file, and the
+ * same value if it is in the manifest. Values from elsewhere are not compared.
+ */
+export function isSameSecretSource(one: DesiredSecret | LiveSecret | undefined, other: DesiredSecret | LiveSecret | undefined): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined) return false;
+  if (one.source !== other.source || contentOf(one) !== contentOf(other) || (one.state === 'keep') !== (other.state === 'keep'))
+    return false;
+  return one.source !== 'inline' || one.state !== 'value' || other.state !== 'value' || one.equals(other);
+}
+
+/** Returns the hash of the committed file that a secret comes from; undefined for any other one. */
+export function contentOf(secret: DesiredSecret | LiveSecret): string | undefined {
+  return 'content' in secret ? secret.content : undefined;
+}
+
+/**
  * Seals a value: printing or serializing the result shows only the source. An encoded value is encoded on each request,
  * because most values are compared only once.
  */

@@ -1,7 +1,7 @@
 import { equal, type Json } from '../../model/json.ts';
 import type { Origin, SecretCause } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { contentOf, type DesiredSecret, isSameSecretSource, type LiveSecret } from '../../model/secret.ts';
 
 /**
  * What one state has at a path. `absent`: nothing, neither there nor below `at`, which is the path itself or one that contains it; `left`: a
@@ -66,22 +66,6 @@ function proveByChange(...sides: readonly [Side, Side]): Proof {
 
 function isLive({ source }: SecretSide): boolean {
   return source === 'live';
-}
-
-/**
- * Returns whether two manifests state a secret in the same way: the same form and source, the same content of a committed file, and the
- * same value if it is in the manifest. Values from elsewhere are not compared.
- */
-export function isSameSecretSource(one: DesiredSecret | LiveSecret | undefined, other: DesiredSecret | LiveSecret | undefined): boolean {
-  if (one === other) return true;
-  if (one === undefined || other === undefined) return false;
-  if (one.source !== other.source || contentOf(one) !== contentOf(other) || (one.state === 'keep') !== (other.state === 'keep'))
-    return false;
-  return one.source !== 'inline' || one.state !== 'value' || other.state !== 'value' || one.equals(other);
-}
-
-function contentOf(secret: DesiredSecret | LiveSecret): string | undefined {
-  return 'content' in secret ? secret.content : undefined;
 }
 
 /** Returns whether two secrets come from files with the same committed content, or neither does. */

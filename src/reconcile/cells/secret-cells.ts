@@ -5,7 +5,7 @@ import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
-import { type Cell, hasSameContent, isSameSecretSource, prove, type SecretSide, type Side } from './cell.ts';
+import { type Cell, hasSameContent, prove, type SecretSide, type Side } from './cell.ts';
 
 /** The changes of the secrets of one resource, without their values. */
 type SecretComparison = {
@@ -247,15 +247,6 @@ function changedOnGateway(states: LiveStates, found: MutableComparison): SecretC
     fields: [...found.fields, ...drifted].toSorted((one, other) => compareText(one.path, other.path)),
     notCompared: new Map([...found.notCompared].filter(([path]) => !paths.has(path))),
   };
-}
-
-/** Returns whether two manifests state the same secrets. */
-export function haveSameSecrets(one: DesiredResource, other: DesiredResource): boolean {
-  if (one === other || (one.secrets === other.secrets && one.wholeSecrets === other.wholeSecrets)) return true;
-  if (one.wholeSecrets.join('\0') !== other.wholeSecrets.join('\0')) return false;
-  for (const path in one.secrets) if (!isSameSecretSource(one.secrets[path], other.secrets[path])) return false;
-  for (const path in other.secrets) if (one.secrets[path] === undefined) return false;
-  return true;
 }
 
 /** Returns why a live value is not known: the token may not read it, or nothing to compare it with was read, so the object was not. */

@@ -1,4 +1,4 @@
-import type { DesiredResource } from '../../model/desired.ts';
+import { type DesiredResource, haveSameSecrets } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
@@ -17,7 +17,7 @@ import {
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
-import { compareSecrets, haveSameSecrets } from '../cells/secret-cells.ts';
+import { compareSecrets } from '../cells/secret-cells.ts';
 import { explainMissingSecrets } from '../cells/missing-secrets.ts';
 import { compareSpecs, entryOf, skippedPaths } from '../cells/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';

@@ -1,7 +1,6 @@
-import { type DeclaredEdge, desiredById, type DesiredResource, type DesiredState, isSameManifest } from '../../model/desired.ts';
+import { type DeclaredEdge, desiredById, type DesiredState, isSameManifest } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
-import { edgeKey } from '../../model/resource.ts';
-import { isSameSecretSource } from '../cells/cell.ts';
+import { edgeKey, type ResourceId } from '../../model/resource.ts';
 
 /** What a change of the manifests or of the config affects a target by, and the names of what differs. */
 export type AffectedReason = {
@@ -59,15 +58,14 @@ function indexEntries(entries: Entries): ReadonlyMap<string, string> {
 function differentManifests(then: DesiredState, now: DesiredState): readonly string[] {
   const [before, after] = [desiredById(then.resources), desiredById(now.resources)];
   const ids = new Set([...before.keys(), ...after.keys()]);
+  const isStatedAlike = (id: ResourceId): boolean => {
+    const [one, other] = [before.get(id), after.get(id)];
+    return one !== undefined && other !== undefined && isSameManifest(one, other);
+  };
   return sortedNames([
-    ...[...ids].filter((id) => !isStatedAlike(before.get(id), after.get(id))),
+    ...[...ids].filter((id) => !isStatedAlike(id)),
     ...differentNames(declarationsOf(then.edges), declarationsOf(now.edges)),
   ]);
-}
-
-function isStatedAlike(one: DesiredResource | undefined, other: DesiredResource | undefined): boolean {
-  if (one === undefined || other === undefined || !isSameManifest(one, other)) return false;
-  return Object.entries(one.secrets).every(([path, secret]) => isSameSecretSource(secret, other.secrets[path]));
 }
 
 /** Returns an entry for each declaration of an edge, by the manifest that declares it. */

@@ -31,6 +31,20 @@ test('policies and access tests that were applied since a branch started are its
   expect(merged(applied, applied, load())).toEqual([[], [], ['AccessTest/t', 'Policy/p']]);
 });
 
+function sending(host: string): DesiredState {
+  const { value } = loadText(`${someConnection}  secret: { "envvar:HOST": { value: ${host} } }\n`);
+  if (value === undefined) throw new Error(host);
+  return value;
+}
+
+test('a value in a manifest that was applied since a branch started is that of the branch', () => {
+  const [fork, applied] = [sending('one'), sending('two')];
+  expect(mergeBehind(sending('one'), fork, applied)).toMatchObject({
+    behind: ['Connection/orders'],
+    desired: { resources: applied.resources },
+  });
+});
+
 test('what a branch changes itself of policies and access tests stays', () => {
   const applied = load(strict, denied);
   expect(merged(load(), applied, applied)).toEqual([[], [], []]);
