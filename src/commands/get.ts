@@ -10,6 +10,7 @@ import { reviewJsonOf, reviewListing } from '../report/text/reviews.ts';
 import { readReviewDetails } from './review.ts';
 import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
+import { accessModes } from '../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from './context/options.ts';
 import { announceTarget, connect, withService, readLive, requireWhole } from './session/connect.ts';
@@ -40,7 +41,7 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
       nameOf(one.id),
       [asText(one.spec['type']), asText(one.spec['subtype'])].filter((part) => part !== '').join('/'),
       asText(one.spec['agent_id']),
-      ['connect', 'exec', 'runbooks'].filter((mode) => one.spec[`access_mode_${mode}`] === 'enabled').join(' ') || 'nothing',
+      accessModes.filter((mode) => one.spec[`access_mode_${mode}`] === 'enabled').join(' ') || 'nothing',
       words(one, 'reviewers'),
       ends(one, 'guardrail_rules'),
       one.managedBy ?? '',

@@ -78,7 +78,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: A
   const added = names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...planned, sources: after });
   const show = shower(context.cwd);
   const isAlone = config.targets.length < 2;
-  const elsewhere = isAlone ? [] : findAffectedTargets(project, files);
+  const elsewhere = isAlone ? [] : reportSharingTargets(project, files);
   const adoption = {
     ...home,
     accepted,
@@ -174,7 +174,7 @@ function requireAccepted(
 const shownObjects = 5;
 
 /** Reports each other target whose manifests change with the edited files. New manifests name their target, so they affect no other. */
-function findAffectedTargets(project: WholeProject, files: readonly SourceFile[]): readonly Diagnostic[] {
+function reportSharingTargets(project: WholeProject, files: readonly SourceFile[]): readonly Diagnostic[] {
   const { config, target } = project;
   return config.targets.flatMap((other): readonly Diagnostic[] => {
     const objects = other.name === target.name ? [] : changedObjects({ ...project, target: other }, files);

@@ -1,7 +1,7 @@
 import schema from '../../schemas/documents/access-test.schema.json' with { type: 'json' };
 import { type Diagnostic, type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { AccessMode } from '../model/protection/access-objects.ts';
+import { accessModes } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
 import { type AccessExpectation, type AccessTest, othersGroup } from '../model/protection/access-test.ts';
 import { toolLists } from '../model/spec/tool-lists.ts';
@@ -44,8 +44,6 @@ function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest
   };
 }
 
-const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
-
 /** The group of those who look for a pattern. */
 const everyGroup = '*';
 
@@ -69,9 +67,9 @@ function entryProblems(entry: JsonObject, index: number): readonly DocumentDiagn
     found.push(wrongGroup(othersGroup, why, 'write one entry for each'));
   }
   for (const [place, one] of verbs.entries()) {
-    if (modes.some((mode) => mode === one)) continue;
+    if (accessModes.some((mode) => mode === one)) continue;
     const field = ['verb', ...(Array.isArray(verb) ? [String(place)] : [])];
-    found.push(problem(field, `invalid value ${quoteValue(one)} of verb`, `expected one of: ${modes.join(', ')}`));
+    found.push(problem(field, `invalid value ${quoteValue(one)} of verb`, `expected one of: ${accessModes.join(', ')}`));
   }
   if (expect === 'denied') {
     const fields = ['max_duration', 'masked', 'blocked', 'tools'];
@@ -102,7 +100,7 @@ function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpecta
       tags === undefined
         ? { names: oneOrMore(on) }
         : { tags: Object.fromEntries(Object.entries(tags).map(([key, one]) => [key, toText(one)])) },
-    verbs: asked.length === 0 ? undefined : modes.filter((mode) => asked.includes(mode)),
+    verbs: asked.length === 0 ? undefined : accessModes.filter((mode) => asked.includes(mode)),
     expect: toExpected(expect),
     longest: typeof longest === 'string' ? secondsIn(longest) : undefined,
     masked: oneOrMore(masked),

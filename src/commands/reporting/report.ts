@@ -6,9 +6,8 @@ import { asObject, asText, isObject, type JsonObject, parseJson } from '../../mo
 import { type AppliedAccess, readAppliedAccess } from './applied-access.ts';
 import { readAnswerOrigins } from './answer-origins.ts';
 import { selectionMatcher } from '../../model/resource-selection.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode } from '../../model/protection/access-objects.ts';
 import type { Permission } from '../../model/protection/permission.ts';
-import { accessModes } from '../../protection/access/effective-access.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
 import { dataInPage, renderTablePage } from '../../report/html/page.ts';
 import { accessReportPage } from '../../report/subjects/access-pages.ts';

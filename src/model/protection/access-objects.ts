@@ -1,8 +1,10 @@
 import { asText, type JsonObject, objectsIn, textsIn } from '../json.ts';
 import { kindOf, nameOf, type ResourceId } from '../resource.ts';
 
-/** A way to use a connection, which a field `access_mode_…` opens. */
-export type AccessMode = 'connect' | 'exec' | 'runbooks';
+/** The ways to use a connection, which a field `access_mode_…` opens each. */
+export const accessModes = ['connect', 'exec', 'runbooks'] as const;
+
+export type AccessMode = (typeof accessModes)[number];
 
 /** The groups that access control gives a connection to. */
 export type AccessGrant = { readonly id: string; readonly name: string; readonly groups: readonly string[] };

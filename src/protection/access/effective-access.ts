@@ -1,4 +1,10 @@
-import type { AccessMode, AccessRequestRule, RoleNames, RunbookRule } from '../../model/protection/access-objects.ts';
+import {
+  type AccessMode,
+  accessModes,
+  type AccessRequestRule,
+  type RoleNames,
+  type RunbookRule,
+} from '../../model/protection/access-objects.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
@@ -70,9 +76,6 @@ type AccessInput = {
 export function seeingAll(states: readonly (Pick<ConnectionAccess, 'roles'> | undefined)[]): readonly string[] {
   return [...new Set(states.flatMap((one) => (one === undefined ? [] : [one.roles.admin, one.roles.auditor])))];
 }
-
-/** All access modes. */
-export const accessModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 /** The access modes of each step. */
 export const modesOfStep: Readonly<Record<ReviewStep, readonly AccessMode[]>> = { jit: ['connect'], command: ['exec', 'runbooks'] };

@@ -1,10 +1,10 @@
 import { canonical, compareText, equal } from '../../model/json.ts';
-import { type AccessMode, defaultRoles } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode, defaultRoles } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import { pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { attributeOf } from '../access/deciding-kinds.ts';
-import { type AccessDirection, accessModes, type MemberSort } from '../access/effective-access.ts';
+import type { AccessDirection, MemberSort } from '../access/effective-access.ts';
 import { compareAnalyzers, compareEnds, compareNativeAnalyzers, compareTerms, type TermDifference } from '../access/compare-terms.ts';
 import { peopleIn } from '../access/people.ts';
 import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';

@@ -1,7 +1,8 @@
 import { equal, type JsonObject } from '../../model/json.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { attachingAttributes } from '../access/deciding-kinds.ts';
-import { type AccessDirection, accessModes } from '../access/effective-access.ts';
+import { accessModes } from '../../model/protection/access-objects.ts';
+import type { AccessDirection } from '../access/effective-access.ts';
 import { directionsIn } from '../access/terms.ts';
 import { createSnapshot, type ProtectionSnapshot, type ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import { differencesBetween, type PlanDifferences } from './plan-differences.ts';

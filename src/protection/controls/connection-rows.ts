@@ -1,6 +1,7 @@
 import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import { accessModes, type Approval } from '../access/effective-access.ts';
+import { accessModes } from '../../model/protection/access-objects.ts';
+import type { Approval } from '../access/effective-access.ts';
 import { approvalCount, isOfConnection, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
 import { ofRequestRules, requestRuleLimits } from './request-rule-fields.ts';
 import { byName, compareEnforced, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';

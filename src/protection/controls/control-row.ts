@@ -1,4 +1,4 @@
-import { type AccessMode, defaultRoles } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode, defaultRoles } from '../../model/protection/access-objects.ts';
 import { joinWords } from '../../model/collections.ts';
 import { type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
@@ -7,7 +7,7 @@ import type { ControlColumn, ControlType, RuleEffect } from '../../model/protect
 import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessFacts } from '../access/access-index.ts';
-import { accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
+import { canUse, type ConnectionAccess } from '../access/effective-access.ts';
 import { isUsedWithoutReview, neededFor } from '../access/people.ts';
 import type { Difference } from '../access/terms.ts';
 import {

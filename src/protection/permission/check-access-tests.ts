@@ -2,7 +2,7 @@ import { onFirstUse } from '../../model/collections.ts';
 import { asObject, type JsonObject } from '../../model/json.ts';
 import type { AccessExpectation, AccessTest, AccessTestResult } from '../../model/protection/access-test.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { accessModes } from '../access/effective-access.ts';
+import { accessModes } from '../../model/protection/access-objects.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { checkExpectation, type ExpectationResult, type TestTools } from './check-expectation.ts';

@@ -1,12 +1,11 @@
 import { asObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode } from '../../model/protection/access-objects.ts';
 import type { AccessExpectation, AccessTestResult, ExpectedApproval } from '../../model/protection/access-test.ts';
 import type { Decider, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { hasTools } from '../../model/spec/tool-lists.ts';
-import { accessModes } from '../access/effective-access.ts';
 import { refusesSessions } from '../controls/control-row.ts';
 import { isChecked, levelsOf } from '../controls/enforcement.ts';
 import type { ControlType } from '../../model/protection/protection.ts';

@@ -1,6 +1,7 @@
 import type { AccessExpectation } from '../../model/protection/access-test.ts';
 import { membersText, mostGroups } from '../../model/protection/permission.ts';
-import { accessModes, type MemberSort, seeingAll, sortPlaces, sortsByLists } from '../access/effective-access.ts';
+import { accessModes } from '../../model/protection/access-objects.ts';
+import { type MemberSort, seeingAll, sortPlaces, sortsByLists } from '../access/effective-access.ts';
 import { effective } from '../effective/effective.ts';
 import { listsDeciding, type PermissionSubject } from './permission.ts';
 

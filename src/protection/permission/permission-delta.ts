@@ -2,7 +2,7 @@ import { groupBy } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { compareText, equal } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import type { AccessMode, RoleNames } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode, type RoleNames } from '../../model/protection/access-objects.ts';
 import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
 import {
   type PermissionChange,
@@ -11,7 +11,7 @@ import {
   permissionEffects,
 } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { type AccessDirection, accessModes, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
+import { type AccessDirection, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
 import { peopleIn } from '../access/people.ts';
 import { compareTerms } from '../access/compare-terms.ts';
 import type { AccessPart, Difference } from '../access/terms.ts';

@@ -1,4 +1,4 @@
-import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode, type AccessRequestRule, type RunbookRule } from '../../model/protection/access-objects.ts';
 import { groupBy } from '../../model/collections.ts';
 import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
@@ -8,7 +8,7 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
 import type { Keyed } from '../access/access-index.ts';
-import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
+import { reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { controlsOf, effectiveControls, emptyPosture, type Control, type Posture } from '../controls/control-row.ts';
 import { analyzerNote, enforcementNote, levelsOf, runsCommands, typeFields } from '../controls/enforcement.ts';
 import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';

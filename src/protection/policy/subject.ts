@@ -1,14 +1,13 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { asObject, type Json, type JsonObject, isObject, objectsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { accessModes, type AccessMode } from '../../model/protection/access-objects.ts';
 import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../../model/pointer.ts';
 import { type ControlType, controlTypes } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
 import { type Posture, controlsOf, effectiveControls } from '../controls/control-row.ts';
 import { enforcementNote, isEnforcedControl, levelsOf } from '../controls/enforcement.ts';
-import { accessModes } from '../access/effective-access.ts';
 import { type PeopleOfMode, peopleOf } from '../access/people.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 

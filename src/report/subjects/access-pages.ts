@@ -1,7 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { asObject, asText, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { type AccessMode, accessModes } from '../../model/protection/access-objects.ts';
 import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
 import { type Cause, type PermissionChange, permissionEffects, type Protection } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -9,14 +9,7 @@ import type { TableCell, RowPeople, TableBlock, TablePage, TableRow } from '../b
 import { escapeTerminal } from '../escape.ts';
 import { mark, markPlace } from '../marks.ts';
 import { everybodyElse } from '../wording/people.ts';
-import {
-  accessVerbs,
-  effectOfPermission,
-  needsText,
-  permissionsTitle,
-  permissionTexts,
-  unstatedPermissions,
-} from '../wording/permissions.ts';
+import { effectOfPermission, needsText, permissionsTitle, permissionTexts, unstatedPermissions } from '../wording/permissions.ts';
 import { plural, shortList } from '../wording/phrases.ts';
 import { joinPlaces } from '../wording/value.ts';
 import { keyValues, rowStateText, sinceText } from './access-report.ts';
@@ -44,7 +37,7 @@ export function permissionsTable(protection: Protection): TableBlock {
       for (const verb of change.verbs) row.byVerb.set(verb, change);
       rows.set(key, row);
     }
-  const verbs = accessVerbs.filter((verb) => changes.some((change) => change.verbs.includes(verb)));
+  const verbs = accessModes.filter((verb) => changes.some((change) => change.verbs.includes(verb)));
   const causesOn = causeLookup(changes);
   const more = rows.size - mostRows;
   return {
@@ -116,7 +109,7 @@ export function accessReportPage(report: JsonObject): TablePage {
   const rows = objectsIn(report['rows']);
   const byConnection = new Map<string, JsonObject[]>();
   for (const row of rows) addToGroup(byConnection, asText(row['connection']), row);
-  const verbs = accessVerbs.filter((verb) => rows.length === 0 || rows.some((row) => row[verb] !== undefined));
+  const verbs = accessModes.filter((verb) => rows.length === 0 || rows.some((row) => row[verb] !== undefined));
   const flags = textsIn(report['filters']);
   return {
     title: `Who can reach ${plural(byConnection.size, 'connection')} of ${asText(report['target'])}`,
@@ -217,8 +210,8 @@ export function accessMatrixPage({ target, source, connections, placeOf }: Acces
     table: {
       type: 'table',
       look: 'access',
-      headers: ['connection', 'groups', ...accessVerbs],
-      verbs: accessVerbs,
+      headers: ['connection', 'groups', ...accessModes],
+      verbs: accessModes,
       rows: connections.flatMap(({ tags, people }) => {
         const rows = foldGroups(people, answerWords);
         // Where everybody else can do something, a row is the only sign of a group that cannot.

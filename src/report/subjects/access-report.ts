@@ -17,7 +17,7 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { cellText, csvText } from './permissions.ts';
 import { joinQuoted, peopleText } from '../wording/people.ts';
-import { accessVerbs } from '../wording/permissions.ts';
+import { accessModes } from '../../model/protection/access-objects.ts';
 import type { TableListing } from '../blocks.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
@@ -94,7 +94,7 @@ export function accessDigest(report: JsonObject): string {
 const columns: Readonly<Record<string, (row: JsonObject) => string>> = {
   connection: (row) => asText(row['connection']),
   groups: (row) => joinQuoted(textsIn(row['groups']), '; '),
-  ...Object.fromEntries(accessVerbs.map((verb) => [verb, (row: JsonObject) => asText(asObject(row[verb])['text'])])),
+  ...Object.fromEntries(accessModes.map((verb) => [verb, (row: JsonObject) => asText(asObject(row[verb])['text'])])),
   decided_by: (row) => joinQuoted(textsIn(row['decidedBy']), '; '),
   since: sinceText,
   author: (row) => asText(asObject(row['since'])['author']),
@@ -118,7 +118,7 @@ export function accessReportCsv(report: JsonObject): string {
 /** Returns a report as a table for a terminal: a row for each connection and each set of groups that need the same. */
 export function accessReportListing(report: JsonObject): TableListing {
   const shown = objectsIn(report['rows']);
-  const verbs = accessVerbs.filter((verb) => shown.some((row) => asObject(row[verb])['answer'] !== 'no' && row[verb] !== undefined));
+  const verbs = accessModes.filter((verb) => shown.some((row) => asObject(row[verb])['answer'] !== 'no' && row[verb] !== undefined));
   const headers = ['connection', 'groups', ...verbs, 'since', 'by', 'commit'];
   const short: Readonly<Record<string, (row: JsonObject) => string>> = {
     ...columns,

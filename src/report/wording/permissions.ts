@@ -1,5 +1,4 @@
 import { addToGroup, joinWords } from '../../model/collections.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { membersText, mostGroups, type NeededApproval, type PermissionTerms } from '../../model/protection/permission.ts';
 import type { Cause, PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
@@ -9,9 +8,6 @@ import { durationText } from '../../model/time.ts';
 import type { EffectClass } from '../blocks.ts';
 import { clip } from '../wrap.ts';
 import { plural, shortList } from './phrases.ts';
-
-/** The verbs, in the order of their columns. */
-export const accessVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 /** The most lines that a report shows of who can do what. */
 export const mostPermissions = 12;
