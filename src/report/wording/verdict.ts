@@ -57,7 +57,7 @@ function newProtectionText({ connections, permissions }: Plan['protection'], id:
   if (tags === undefined || controls === undefined) return '';
   const has = (...types: readonly ControlType[]): boolean =>
     controls.some(({ control, after }) => types.includes(control) && after.length > 0);
-  const granted = (permissions?.changes ?? []).filter(({ connections: all, after }) => all.includes(id) && after.answer === 'yes');
+  const granted = (permissions?.changes ?? []).filter(({ connections: all, after }) => all.includes(id) && after.answer !== 'no');
   const named = rules.flatMap(({ rule, after }) => {
     const noun = guards.find(([, types]) => types.some((type) => after?.controls.includes(type)))?.[0];
     return noun === undefined ? [] : [`${noun} ${nameOf(rule)}`];
@@ -67,7 +67,10 @@ function newProtectionText({ connections, permissions }: Plan['protection'], id:
     ...(replaces !== undefined && controls.length === 0
       ? ['same protection']
       : has('access')
-        ? shortList([...new Set(granted.map(({ after }) => approvalPhrase(after)))], mostNamedFields)
+        ? shortList(
+            [...new Set(granted.map(({ after }) => (after.answer === 'yes' ? approvalPhrase(after) : 'unknown access')))],
+            mostNamedFields,
+          )
         : ['closed']),
     ...shortList(named, mostNamedGuards),
     ...(has('redaction') ? ['redaction'] : []),
