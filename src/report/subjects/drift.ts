@@ -18,7 +18,7 @@ import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { isOneHeadline, postureFolds } from './protection-tables.ts';
 import { driftChoices } from '../rows/drift-choices.ts';
 import { type Verdict, plural, shortList } from '../wording/phrases.ts';
-import { isVerdict, withEffect, worstEffectText } from '../wording/verdict.ts';
+import { isVerdict, namedChanges, withEffect, worstEffectText } from '../wording/verdict.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
@@ -38,7 +38,9 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
   const isInVerdict = isVerdict(headlinesOf(drift));
   const adopted = adoptionSummary(drift);
   const choices = { type: 'choices', choices: drift.adoption === undefined ? driftChoices(drift, rows) : [] } as const;
-  const weakens = protection.connections.some(({ direction }) => direction === 'weakens' || direction === 'both');
+  const weakens =
+    protection.connections.some(({ direction }) => direction === 'weakens' || direction === 'both') ||
+    protection.headlines.some(({ direction }) => direction === 'reroutes');
   return {
     verdict: driftVerdict(drift, rows),
     place: { where: plan.target.url, config },
@@ -250,6 +252,8 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const isKnown = drift.plan.base !== undefined || outside > 0;
   const what = differenceText(others, isKnown);
   const first = [...(changed === '' ? [] : [`${changed} ${what}`, ...parts]), ...expiry].join(', ');
+  const isListed = others === rows.length && outside === 0;
+  const named = isListed ? namedChanges({ changes: rows.map(({ change }) => change), protection: drift.protection }) : '';
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
   const record = [
@@ -270,7 +274,7 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
     return { before: 'Drift on ', name, after: `:${source}${uncompared === '' ? '' : ` ${uncompared}.`}${more}` };
   if (drifted === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (drifted === 0) return { before: 'No drift on ', name, after: `.${more}` };
-  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, headlinesOf(drift)).join(' ')}${source}${more}` };
+  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}${named}.`, headlinesOf(drift)).join(' ')}${source}${more}` };
 }
 
 /** Returns what happened to objects; without a base, an apply may have changed them. */

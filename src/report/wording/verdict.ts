@@ -38,8 +38,10 @@ export function isPlanVerdict(plan: Plan): boolean {
   return isVerdict(plan.protection.headlines, highestRiskOfWrites(plan));
 }
 
+type NamedChanges = Pick<Plan, 'protection'> & { readonly changes: readonly Change[] };
+
 /** Returns `: Connection/orders-db (command)` where no headline names what one or two changes are about. */
-function namedChanges({ changes, protection }: Pick<Plan, 'changes' | 'protection'>): string {
+export function namedChanges({ changes, protection }: NamedChanges): string {
   const replaced = new Map(changes.map(({ id, replacedBy }) => [replacedBy, id]));
   const shown = changes.filter(({ replacedBy }) => replacedBy === undefined);
   if (protection.headlines.length > 0 || shown.length === 0 || shown.length > mostNamedChanges) return '';
