@@ -168,7 +168,7 @@ function reportedRow(row: JsonObject, same: readonly JsonObject[], verbs: readon
     cells: [
       connectionCell(asText(row['connection']), [keyValues(row['tags']).join(', ')]),
       ...[groups.join(', '), ...verbs.map((verb) => asText(asObject(row[verb])['text']))].map(escapeTerminal),
-      mark('name', joinPlaces(textsIn(row['decidedBy'])).join(', ')),
+      { lines: joinPlaces(textsIn(row['decidedBy'])).map((place) => mark('name', place)) },
       escapeTerminal([since, ...pending].filter((text) => text !== '').join(', ')),
     ],
     search: keyValues(row['tags']).join(' '),

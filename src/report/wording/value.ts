@@ -124,7 +124,7 @@ function entryText(token: string): string {
   }
 }
 
-/** Joins the places in one file: `access/orders-db.yaml:8,12`. */
+/** Joins the places in one file: `access/orders-db.yaml:8-10,12`. */
 export function joinPlaces(places: readonly string[]): readonly string[] {
   const lines = new Map<string, number[]>();
   for (const place of places) {
@@ -133,7 +133,17 @@ export function joinPlaces(places: readonly string[]): readonly string[] {
     lines.set(file, own);
     if (line !== undefined && !own.includes(line)) own.push(line);
   }
-  return [...lines].map(([file, own]) => (own.length === 0 ? file : `${file}:${own.toSorted((left, right) => left - right).join(',')}`));
+  return [...lines].map(([file, own]) => (own.length === 0 ? file : `${file}:${lineRanges(own)}`));
+}
+
+function lineRanges(lines: readonly number[]): string {
+  const runs: { readonly first: number; last: number }[] = [];
+  for (const line of lines.toSorted((left, right) => left - right)) {
+    const run = runs.at(-1);
+    if (run?.last === line - 1) run.last = line;
+    else runs.push({ first: line, last: line });
+  }
+  return runs.map(({ first, last }) => (first === last ? first : `${first}-${last}`)).join(',');
 }
 
 /** Fields whose unit is seconds. */
