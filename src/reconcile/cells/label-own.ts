@@ -1,7 +1,7 @@
 import { EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredById, type DesiredState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
-import { type AcceptedDrift, type AssessedChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
+import { type AssessedChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, kindOf, type ResourceId } from '../../model/resource.ts';
 import { isOwn } from './cell.ts';
@@ -23,14 +23,13 @@ export function labelOwn(plan: Plan, { head, start, registry }: ProposedStates):
   const isOwnEdge = (ends: EdgeEnds): boolean => declared.has(ends) !== known.has(ends);
   const edges = plan.edges.map((edge) => ({ ...edge, own: isOwnEdge(edge) }));
   const writers = new Set(edges.flatMap(({ own, by }) => (own && by !== undefined ? [by] : [])));
-  const changes = plan.changes.map((change): AssessedChange => {
-    const fields = change.fields.map((field) => ({ ...field, own: isOwnAt(change.id, '') || isOwnAt(change.id, field.path) }));
-    return { ...change, own: isOwnAt(change.id, '') || writers.has(liveKeyOf(change)) || fields.some(({ own }) => own), fields };
-  });
-  const accepted = plan.accepted.map((drift): AcceptedDrift => {
-    const fields = drift.fields.map((field) => ({ ...field, own: isOwnAt(drift.id, '') || isOwnAt(drift.id, field.path) }));
-    return { ...drift, own: isOwnAt(drift.id, '') || drift.edges.some(isOwnEdge) || fields.some(({ own }) => own), fields };
-  });
+  const labelOf = ({ id, fields }: Pick<AssessedChange, 'id' | 'fields'>, hasOwnEdge: boolean): Pick<AssessedChange, 'own' | 'fields'> => {
+    const isWhole = isOwnAt(id, '');
+    const labeled = fields.map((field) => ({ ...field, own: isWhole || isOwnAt(id, field.path) }));
+    return { own: isWhole || hasOwnEdge || labeled.some(({ own }) => own), fields: labeled };
+  };
+  const changes = plan.changes.map((change) => ({ ...change, ...labelOf(change, writers.has(liveKeyOf(change))) }));
+  const accepted = plan.accepted.map((drift) => ({ ...drift, ...labelOf(drift, drift.edges.some(isOwnEdge)) }));
   return { ...plan, changes, edges, accepted };
 }
 
