@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { ReportDocument } from '../document.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import type { LinkOf } from '../links.ts';
-import { plural } from '../wording/phrases.ts';
+import { plural, verdictText } from '../wording/phrases.ts';
 import { clip } from '../wrap.ts';
 import { diagnosticsMarkdown } from './fit-to-limit.ts';
 import { renderMarkdown } from './markdown.ts';
@@ -36,12 +36,17 @@ export type RunReport = ReportOrigin & {
 /** A command in a comment on a pull request, its author, and the address of the comment. */
 export type CommentLink = { readonly author: string; readonly command: string; readonly url: string };
 
+/** With less room, a report would be cut before its verdict: one of so many targets that share a comment. */
+const leastRoom = 400;
+
 /** Returns a comment or a summary within the limit: title or verdict, notes and errors, the body, the other diagnostics, the footer. */
 export function runReportMarkdown({ title, body, errors, others, ...report }: RunReport, limit: number): string {
   const { linkOf } = report;
   const partRoom = Math.min(room, Math.floor(limit / 5));
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
   const isTitled = report.isTitled === true || body === undefined || report.hasErrors;
+  const verdict = isTitled ? undefined : body?.sections()[0]?.verdict;
+  if (limit < leastRoom) return `- ${escapeMarkdown(clip(verdict === undefined ? title : verdictText(verdict), Math.floor(limit / 2)))}\n`;
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
   const below = `${notes}${commentsMarkdown(report)}${diagnosticsMarkdown(errors, partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;

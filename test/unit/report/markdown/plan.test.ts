@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AssessedChange } from '../../../../src/model/plan/plan.ts';
 import { fileLinks } from '../../../../src/report/links.ts';
+import { runReportMarkdown } from '../../../../src/report/markdown/comment.ts';
 import { planMarkdown } from '../../../../src/report/reports.ts';
+import { planDocument } from '../../../../src/report/subjects/plan.ts';
 import { quietPlan } from '../quiet-plan.ts';
 import { samplePlan } from '../sample-plan.ts';
 
@@ -26,6 +28,13 @@ function several(count: number, given: Partial<AssessedChange>): readonly Assess
 }
 
 describe('planMarkdown', () => {
+  it('says of each of 200 targets that share a comment what its plan does', () => {
+    const report = { notes: [], body: planDocument([samplePlan()]), errors: [], others: [], hasErrors: false, version: '1' };
+    const room = Math.floor((65_236 - 200 * 192) / 200);
+    const section = runReportMarkdown({ ...report, title: 'No plan' }, room);
+    expect([section.length <= room, section]).toEqual([true, expect.stringContaining('- Plan for prod: Refused: `plan/too-many-updates`')]);
+  });
+
   it('prints everything a plan can have', async () => {
     await expect(planMarkdown([samplePlan()])).toMatchFileSnapshot('../expected/plan-markdown.txt');
   });
