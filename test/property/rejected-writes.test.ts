@@ -102,6 +102,7 @@ async function exposuresOf([before, after]: SmallPlan, counts: Counts): Promise<
   if (value === undefined || value.steps.length < 2) return [];
   const { plan, steps, snapshots } = value;
   expect(plan.singleWrites).toEqual([]);
+  expect(new Set(steps.map(({ round, key }) => `${round} ${key.id}`)).size).toBe(steps.length);
   expect(rescheduleSteps(plan, live, registry).map(textOf)).toEqual(steps.map(textOf));
   const sides = snapshots();
   const kind = registry.get('Connection');
@@ -161,6 +162,24 @@ test.each<[string, SmallPlan]>([
         opened('new-c1', { attributes: ['a0', 'a1'], access_groups: all }, { replaces: 'c1' }),
         asking('r0', 'jit_command', { connection_names: ['c0'], reviewers_groups: all, min_approvals: 2 }),
         asking('r2', 'command', { attributes: ['a0'], reviewers_groups: ['g1'] }),
+      ],
+    ],
+  ],
+  [
+    'a rule that lets go of what another one takes, and is written in that round, too',
+    [
+      [
+        opened('new-c1', { attributes: ['a1'], access_groups: ['g2'] }),
+        opened('c2', { attributes: ['a1'], access_groups: ['g2'] }),
+        asking('r0', 'jit', { connection_names: ['new-c1', 'c2'], reviewers_groups: ['g3'] }),
+      ],
+      [
+        opened('c0', { attributes: ['a0'], access_groups: ['g2'] }),
+        opened('c1', { attributes: ['a1'], access_groups: ['g2'] }, { replaces: 'new-c1' }),
+        opened('c2', { reviewers: ['g2'], access_groups: ['g1', 'g2'] }),
+        opened('c3', { access_groups: ['g1', 'g3'] }),
+        asking('r0', 'command', { connection_names: ['c1', 'c2', 'c3'], reviewers_groups: ['g1'] }),
+        asking('r2', 'jit', { connection_names: ['c1', 'c2', 'c3'], reviewers_groups: ['g2', 'g3'], min_approvals: 2 }),
       ],
     ],
   ],

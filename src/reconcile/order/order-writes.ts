@@ -85,13 +85,16 @@ export function orderWrites(input: OrderInput, { isDraft = false, indivisible = 
   return { steps, singleWrites: singleWritesOf(search.exposures, { ...search, alike: moments.alike }) };
 }
 
-/** Leaves out what would write an attachment while its other end, which lists it too, is written: each of both writes replaces a list. */
+/** Leaves out the second write of an object, and of an attachment whose other end, which lists it too, is written: each of both replaces a list. */
 function withoutClashes(stage: readonly Form[]): readonly Form[] {
   const written = new Map<ResourceId, Kind>();
   const attached = new Map<ResourceId, string[]>();
   return stage.filter(({ key: { id }, kind, part, edges }) => {
     const ends = writesOnlyPart(part) ? [] : edges.map((edge) => otherEnd(edge, id));
-    const isListed = ends.some((end) => lists(written.get(end), kind.name)) || (attached.get(id) ?? []).some((name) => lists(kind, name));
+    const isListed =
+      written.has(id) ||
+      ends.some((end) => lists(written.get(end), kind.name)) ||
+      (attached.get(id) ?? []).some((name) => lists(kind, name));
     if (isListed) return false;
     written.set(id, kind);
     for (const end of ends) addToGroup(attached, end, kind.name);
