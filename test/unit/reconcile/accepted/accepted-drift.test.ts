@@ -141,6 +141,14 @@ describe('drift that the manifests accept', () => {
     });
     expect(plan.changes.flatMap(({ fields }) => fields.map(({ held }) => held))).toEqual([true, true]);
     expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens review']]);
+    const forced = { reviewers: ['a'], min_review_approvals: 3, force_approve_groups: ['b'] };
+    const held = planOfSides(
+      { base: [connection({ ...forced, force_approve_groups: [] })], live: [connection({ reviewers: ['b'] })], head: [connection(forced)] },
+      {},
+      { borrowed: ['Connection.min_review_approvals'] },
+    );
+    const texts = held.protection.headlines.map(({ text, causes }) => `${text.slice(0, 50)}: ${causes.map(({ path }) => path).join(' ')}`);
+    expect(texts).toEqual(['1 connection can be force-approved by group b in t: /force_approve_groups/b']);
   });
 
   test('of drift that is accepted in part, only that part is', () => {
