@@ -112,10 +112,19 @@ function addressesIn(identity: string): readonly Address[] {
     }));
 }
 
-/** Splits a host from its port, and gives names that mean the same one form: no case, no final dot. */
+/** Splits a host from its port, and gives names that mean the same one form. */
 function splitPort(host: string): { readonly name: string; readonly port: string | undefined } {
-  const [, name = host, port] = /^(.*?)(?::(\d+))?$/.exec(host) ?? [];
-  return { name: host.startsWith('@') ? host : name.toLowerCase().replace(/\.$/, ''), port: host.startsWith('@') ? undefined : port };
+  if (host.startsWith('@')) return { name: host, port: undefined };
+  const text = host.replace(/^=/, '');
+  const isLiteral = /^[^[]*:.*:/.test(text);
+  const [, name = text, port] = isLiteral ? [] : (/^(.*?)(?::(\d+))?$/.exec(text) ?? []);
+  return { name: `=${hostName(name)}`, port };
+}
+
+/** Returns a host without case and final dot; an IPv6 address in its shortest form, in brackets. */
+function hostName(host: string): string {
+  const url = `http://[${host.replaceAll(/^\[|\]$/g, '')}]`;
+  return host.includes(':') && URL.canParse(url) ? new URL(url).hostname : host.toLowerCase().replace(/\.$/, '');
 }
 
 /** Returns whether both lead to the same place as the same user, or with the same credential; what else is at the same server is another place. */

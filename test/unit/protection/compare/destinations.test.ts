@@ -64,6 +64,14 @@ describe('people reach a destination more easily where', () => {
     expect(alarmsOf(before, after)).toEqual([`Connection/${by} ${opened}`]);
   });
 
+  test.each(['[2001:db8::7]', '2001:DB8:0:0::7', '[2001:db8::7]:5432'])('the server is the same IPv6 address: %s', (host) => {
+    const six = leading('ledger', { ...ledgerPlace, HOST: '2001:db8::7' }, guarded, fromLedger);
+    const after = [sandbox({ HOST: host, USER: 'app', DB: 'main' }), six];
+    expect(alarmsOf([sandbox(sandboxPlace), six], after)).toEqual([`Connection/sandbox ${opened}`]);
+    const other = [sandbox({ HOST: '2001:db8::8', USER: 'app', DB: 'main' }), six];
+    expect(alarmsOf([sandbox(sandboxPlace), six], other)).toEqual([]);
+  });
+
   test('two connections swap their places: both lead where other people could go', () => {
     const after = [sandbox(ledgerPlace, fromLedger), leading('ledger', sandboxPlace, guarded, 'sandbox')];
     expect(alarmsOf(before, after)).toEqual([`Connection/ledger ${opened}`, `Connection/sandbox ${opened}`]);
