@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { connect, readLive, trackSecretReads } from '../session/connect.ts';
 import type { CliContext } from '../context/cli-context.ts';
+import { interject } from '../output/progress.ts';
+import type { TrackSteps } from '../../model/concurrency.ts';
 import type { PlanFlags, TargetFlags } from '../context/options.ts';
 import { registry } from '../../kinds/index.ts';
 import { readableKinds } from '../../kinds/watched.ts';
@@ -117,9 +119,22 @@ export async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf(project, identity, flags);
-  const reads = { gateway, concurrency: project.target.readConcurrency, track: trackSecretReads({ flags, context }) };
+  const reads = { gateway, concurrency: project.target.readConcurrency, track: announceReads({ flags, context }) };
   const compared = flags.secrets === 'unresolved' ? withReadableValues(desired) : withLeftSecrets(desired, base);
   const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded: record?.verified });
   const complete = await withPredecessors(live, desired, reads);
   return { live: record === undefined ? complete : withChangedSecrets(complete, loaded, record), unwritten };
+}
+
+/** So many reads take seconds. */
+const manyReads = 100;
+
+/** Shows how many objects were read one at a time; many are announced, also where no terminal shows it. */
+function announceReads(output: { readonly flags: TargetFlags; readonly context: CliContext }): TrackSteps {
+  const track = trackSecretReads(output);
+  return (total, work) => {
+    const { flags, context } = output;
+    if (total >= manyReads && !flags.quiet) interject(`reading ${total} objects one at a time: lists omit their secrets`, context);
+    return track(total, work);
+  };
 }

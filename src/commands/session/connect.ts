@@ -173,15 +173,9 @@ export async function readLive(
   return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds, part?.objects)));
 }
 
-/** So many reads take seconds. */
-const manyReads = 100;
-
-/** Shows how many objects were read one at a time; many are announced, also where no terminal shows it. */
+/** Shows how many objects were read one at a time. */
 export function trackSecretReads({ flags, context }: { readonly flags: OutputFlags; readonly context: CliContext }): TrackSteps {
-  return (total, work) => {
-    if (total >= manyReads && !flags.quiet) interject(`reading ${total} objects one at a time: lists omit their secrets`, context);
-    return counted('reading secrets', total, { flags, context, work });
-  };
+  return (total, work) => counted('reading secrets', total, { flags, context, work });
 }
 
 /** Returns the value of a read. Throws AppError if there is none. */

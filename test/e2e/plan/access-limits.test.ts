@@ -69,7 +69,7 @@ describe('others of an access test', () => {
       [tests]: accessTestText('production', [others, named, contractors]),
       [fileOf('reviewed-db')]: grouped('reviewed-db', 'payments', 'contractors'),
     });
-    const fewer = String.raw`Changes its checks: access test production \(contractors on env=prod: denied\) no longer covers .{0,400}Check no longer covers [a-z, -]*reviewed-db: access test`;
+    const fewer = String.raw`Changes its checks: access test production \(contractors on env=prod: denied\) removed \(covered .{0,400}Check removed \(covered [a-z, -]*reviewed-db\): access test`;
     for (const line of ['plan', 'plan --config-ref main']) {
       const planned = await run(line);
       expect([planned.code, oneLine(planned.stdout)]).toEqual([0, expect.stringMatching(new RegExp(`^.{0,60}${fewer}`))]);
@@ -81,7 +81,7 @@ describe('others of an access test', () => {
     repository.git('commit', '-q', '-m', 'no test');
     const removed = await run('plan --config-ref main');
     expect(oneLine(removed.stdout)).toMatch(
-      /^.{0,300}access test production \(others on env=prod: denied\) no longer covers .{0,400}Check no longer covers [a-z, -]*reviewed-db: access test/,
+      /^.{0,300}access test production \(others on env=prod: denied\) removed \(covered .{0,400}Check removed \(covered [a-z, -]*reviewed-db\): access test/,
     );
     expect(await digestOf()).not.toEqual(digest);
   });
