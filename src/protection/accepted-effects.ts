@@ -7,7 +7,7 @@ import type { ResourceId } from '../model/resource.ts';
 import { compareTerms } from './access/compare-terms.ts';
 import type { AccessDirection } from './access/effective-access.ts';
 import { type Difference, directionsIn } from './access/terms.ts';
-import type { AffectedConnection, Statement } from './compare/affected-connections.ts';
+import type { AffectedConnection } from './compare/affected-connections.ts';
 import type { AspectDifference } from './compare/compare-aspects.ts';
 import type { PlanDifferences } from './compare/plan-differences.ts';
 import { decidersFor } from './effective/deciders.ts';
@@ -122,14 +122,13 @@ export function acceptedLosses(all: readonly AffectedConnection[], { protection 
   return all.flatMap((affected): readonly AffectedConnection[] => {
     const { change } = affected;
     if (change.created === true && change.replaces === undefined) return created.has(change.connection) ? [] : [affected];
-    const statements = affected.statements.filter(isLoss);
+    // What nothing causes, neither the loss nor what else is said of its control, the plan holds.
+    const caused = new Set(affected.statements.flatMap(({ control, causes }) => (causes.length === 0 ? [] : [control])));
+    const statements = affected.statements.filter(
+      ({ control, effect }) => (effect === 'weakens' || effect === 'unknown') && caused.has(control),
+    );
     return statements.length === 0 ? [] : [{ ...affected, statements }];
   });
-}
-
-/** Returns whether something is lost or unclear by the drift itself: what nothing of it causes, the plan holds. */
-function isLoss({ effect, causes }: Statement): boolean {
-  return (effect === 'weakens' || effect === 'unknown') && causes.length > 0;
 }
 
 /** Returns a filter for the risks of an object: what the plan states is left out. */

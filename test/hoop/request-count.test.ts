@@ -11,6 +11,12 @@ const names: readonly string[] = Array.from({ length: count }, (_, index) => `co
 
 const secret = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:HOST': { value: '10.0.0.5' } };
 
+const fromVariable = {
+  'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } },
+  'envvar:HOST': { valueFrom: { env: 'OSTIARY_SECRET_HOST' } },
+};
+const variables = { OSTIARY_SECRET_PASS: 'canary-value', OSTIARY_SECRET_HOST: '10.0.0.5' };
+
 function detailReads({ requests }: CommandResult): readonly string[] {
   return requests.filter((request) => request.startsWith('GET /api/connections/'));
 }
@@ -66,11 +72,6 @@ const { create } = useHoopRepositories();
 
 test('after a recorded apply, a job without a cache makes at most 30 requests, and reads what changed since', async () => {
   const project = await hoopProject();
-  const fromVariable = {
-    'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } },
-    'envvar:HOST': { valueFrom: { env: 'OSTIARY_SECRET_HOST' } },
-  };
-  const variables = { OSTIARY_SECRET_PASS: 'canary-value', OSTIARY_SECRET_HOST: '10.0.0.5' };
   const files = names.map((name) => [`access/${name}.yaml`, connection(name, { secret: fromVariable })] as const);
   const { repository, run, commit } = create(project, Object.fromEntries(files));
   const cache = join(repository.folder, '.ostiary');
@@ -114,6 +115,23 @@ test('after a recorded apply, a job without a cache makes at most 30 requests, a
   // A secret that was rotated at its source has another hash everywhere; a change of so many connections is refused.
   const rotated = await inNewJob('plan --detailed-exitcode', { ...variables, OSTIARY_SECRET_PASS: 'canary-rotated' });
   expect([rotated.code, detailReads(rotated).length]).toEqual([6, count]);
+});
+
+test('a plan of a selection states who changed a secret as a plan of everything does', async () => {
+  const project = await hoopProject();
+  const files = Object.fromEntries(
+    ['one', 'two'].map((name) => [`access/${name}.yaml`, connection(`conn-${name}`, { resource_name: 'a\\%b\\', secret: fromVariable })]),
+  );
+  const { run } = create(project, files);
+  expect(await run('apply --yes --quiet', undefined, variables)).toMatchObject({ code: 0 });
+  const changesOf = async (line: string): Promise<readonly unknown[]> => {
+    const { stdout } = await run(`${line} --base HEAD --format json`, undefined, { ...variables, OSTIARY_SECRET_PASS: 'canary-rotated' });
+    const changes: readonly { readonly id: string }[] = JSON.parse(stdout).plans[0].changes;
+    return changes.filter(({ id }) => id === 'Connection/conn-one');
+  };
+  const narrow = await changesOf('plan --only Connection/conn-one');
+  expect(narrow).toMatchObject([{ fields: [{ origin: 'intent', cause: 'source' }] }]);
+  expect(narrow).toEqual(await changesOf('plan'));
 });
 
 // security: push

@@ -100,8 +100,8 @@ export const accessChecks = [
   [
     'a server is the same however it is spelled',
     'protection/compare/leads.ts',
-    "host.toLowerCase().replace(/\\.$/, '')",
-    'host',
+    "text.toLowerCase().replace(/\\.$/, '')",
+    'text',
     ['unit/protection/compare/destinations.test.ts: the server is spelled otherwise'],
   ],
   [

@@ -54,7 +54,7 @@ import { watchScope, withoutAccepted } from '../../reconcile/record-content/reco
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
-import { type GatheredLive, gatherLive, isEnough, readAfter, readWhile } from './read-gateway.ts';
+import { type GatheredLive, gatherLive, isEnough, readAfter, readWhile, withRead } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
@@ -148,11 +148,10 @@ async function withInput<T>(
     return input;
   };
   const reading = { flags, context, onRequest };
-  const {
-    done: loaded,
-    read,
-    part,
-  } = await (followsSelection && isPartialSelection(project.selection) ? readAfter : readWhile)(project, reading, load);
+  const { only = [], tag = [], paths = [] } = project.selection;
+  // A plan that only leaves out some objects needs nearly everything.
+  const isNarrow = followsSelection && only.length + tag.length + paths.length > 0;
+  const { done: loaded, read, part } = await (isNarrow ? readAfter : readWhile)(project, reading, load);
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = read;
   try {
@@ -161,7 +160,9 @@ async function withInput<T>(
       gatherLive({ project, desired, base, record: planBase.read?.record, ...read, listed, flags, context });
     const given = inputOf(loaded, identity, flags);
     const found = await gather(read.listed);
-    const { live, unwritten } = isEnough(found.live, part, given) ? found : await gather(await readLive(gateway, reading));
+    const { live, unwritten } = isEnough(found.live, part, given)
+      ? found
+      : await gather(withRead(await readLive(gateway, reading), found.live, part));
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
       loaded,

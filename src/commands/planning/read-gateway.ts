@@ -36,8 +36,8 @@ export type ListedGateway = { readonly gateway: Gateway; readonly identity: Gate
 type ReadInput<T> = { readonly done: T; readonly read: ListedGateway; readonly part: NeededPart | undefined };
 
 /**
- * Does the work of the caller, then reads the lists that a plan of these manifests needs. A proposal, a branch that is behind, and a record that is
- * missing or not finished ask for everything.
+ * Does the work of the caller, then reads the lists that a plan of these manifests needs. A proposal, a branch that is behind, a record that is
+ * missing or not finished, unmanaged objects that are reported and manifests that cannot be planned ask for everything.
  */
 export async function readAfter<T extends { readonly desired: DesiredState; readonly planBase: PlanBase; readonly unplannable: unknown }>(
   { target }: OpenProject,
@@ -57,6 +57,18 @@ export function isEnough(live: LiveState, part: NeededPart | undefined, given: O
   if (part === undefined) return true;
   const drafted = live.partly === undefined ? undefined : draftPlan({ ...given, live }).value;
   return drafted !== undefined && staysWithin(drafted);
+}
+
+/** Returns the lists with the objects whose secrets were read one at a time for a part of them, unless the lists show another version. */
+export function withRead(listed: LiveState, { resources }: LiveState, part: NeededPart | undefined): LiveState {
+  const read = new Map(resources.flatMap((one) => (part?.objects.has(one.id) === true ? [[one.uid, one] as const] : [])));
+  return {
+    ...listed,
+    resources: listed.resources.map((one) => {
+      const known = read.get(one.uid);
+      return known === undefined || known.id !== one.id || known.secretsVersion !== one.secretsVersion ? one : known;
+    }),
+  };
 }
 
 /**

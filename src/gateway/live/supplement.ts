@@ -29,9 +29,8 @@ export async function readSupplement(
 ): Promise<Checked<AddedRows>> {
   const listed = needed === undefined ? undefined : (await reading).value;
   const pairs = [...(listed?.ids ?? [])].map(([uid, id], at) => ({ uid, entry: listed?.entries[at] ?? {}, isNeeded: needed?.has(id) }));
-  const lists = new Map(
-    pairs.filter(({ isNeeded }) => isNeeded).map(({ entry }) => [supplement.listFor(entry).path, supplement.listFor(entry)]),
-  );
+  const wanted = pairs.filter(({ isNeeded }) => isNeeded).map(({ entry }) => supplement.listFor(entry));
+  const lists = new Map(wanted.map((list) => [list.path, list]));
   const isWhole = listed === undefined || lists.size >= Math.ceil(pairs.length / pageSize);
   const reads = await Promise.all(
     (isWhole ? [supplement.list] : [...lists.values()]).map((list) => readSupplementRows(context, supplement, { list, budget })),

@@ -49,7 +49,10 @@ function checkText({ text, tokens }: PlacedText, use: TextUse): DocumentDiagnost
   if (use === 'content') return undefined;
   const unresolved = unresolvedText(text);
   if (unresolved !== undefined) return warning('manifest/masked-text', `${unresolved.what}: it is sent as it is`, 'write the value itself');
-  const hidden = /(?! |(?<=\p{Emoji})\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/u.exec(text)?.[0];
+  const hidden =
+    /(?! |(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f\u20e3)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/u.exec(
+      text,
+    )?.[0];
   if (hidden !== undefined)
     return warning(
       'manifest/look-alike',

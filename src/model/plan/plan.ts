@@ -405,8 +405,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   /** What changed outside Ostiary and outside the manifests; absent when there is nothing to report. */
   readonly outside?: OutsideAccess;
   /**
-   * How many connections were not read whole, because the plan is of a selection that cannot change them; then nothing is known of `outside`.
-   * Absent if everything was read.
+   * How many connections were read from their list alone, because the plan is of a selection and does not change them; then nothing is known of
+   * `outside`. Absent if everything was read.
    */
   readonly unread?: number;
   /** Risks of manifests that changed since the base although nothing is written for them. */

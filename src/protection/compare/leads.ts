@@ -112,7 +112,7 @@ function addressesIn(identity: string): readonly Address[] {
     }));
 }
 
-/** Splits a host from its port, and gives names that mean the same one form. */
+/** Splits a host from its port, and gives names that mean the same one form. A value stands after `=`; an address without brackets has no port. */
 function splitPort(host: string): { readonly name: string; readonly port: string | undefined } {
   if (host.startsWith('@')) return { name: host, port: undefined };
   const text = host.replace(/^=/, '');
@@ -121,10 +121,14 @@ function splitPort(host: string): { readonly name: string; readonly port: string
   return { name: `=${hostName(name)}`, port };
 }
 
-/** Returns a host without case and final dot; an IPv6 address in its shortest form, in brackets. */
+/** Returns a host without case and final dot; an IPv6 address in its shortest form, and the IPv4 address that one contains. */
 function hostName(host: string): string {
-  const url = `http://[${host.replaceAll(/^\[|\]$/g, '')}]`;
-  return host.includes(':') && URL.canParse(url) ? new URL(url).hostname : host.toLowerCase().replace(/\.$/, '');
+  const text = host.replaceAll(/^\[|\]$/g, '');
+  const url = `http://[${text}]`;
+  if (!text.includes(':') || !URL.canParse(url)) return text.toLowerCase().replace(/\.$/, '');
+  const { hostname } = new URL(url);
+  const [, high = '', low = ''] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(hostname) ?? [];
+  return high === '' ? hostname : [high, low].flatMap((half) => [parseInt(half, 16) >> 8, parseInt(half, 16) & 255]).join('.');
 }
 
 /** Returns whether both lead to the same place as the same user, or with the same credential; what else is at the same server is another place. */

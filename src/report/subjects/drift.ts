@@ -252,7 +252,7 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const isKnown = drift.plan.base !== undefined || outside > 0;
   const what = differenceText(others, isKnown);
   const first = [...(changed === '' ? [] : [`${changed} ${what}`, ...parts]), ...expiry].join(', ');
-  const isListed = others === rows.length && outside === 0;
+  const isListed = others === rows.length && outside + parts.length + expiry.length === 0;
   const named = isListed ? namedChanges({ changes: rows.map(({ change }) => change), protection: drift.protection }) : '';
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);

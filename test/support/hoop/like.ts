@@ -1,8 +1,9 @@
-/** Returns whether a text is like an SQL pattern, in which `%` and `_` are wildcards. */
+/** Returns whether a text is like an SQL pattern, in which `%` and `_` are wildcards, unless a backslash precedes them. */
 export function matchesLike(text: string, pattern: string, flags: '' | 'i' = ''): boolean {
-  const source = pattern.replaceAll(/[\\^$.*+?()[\]{}|/]|%|_/g, (char) => {
-    if (char === '%') return '[\\s\\S]*';
-    return char === '_' ? '[\\s\\S]' : `\\${char}`;
+  const source = pattern.replaceAll(/(\\?)([\s\S])/gu, (_, escape: string, char: string) => {
+    if (escape === '' && char === '%') return '[\\s\\S]*';
+    if (escape === '' && char === '_') return '[\\s\\S]';
+    return char.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
   });
   return new RegExp(`^${source}$`, `${flags}u`).test(text);
 }

@@ -46,8 +46,11 @@ const added = [
 /** Reads resources by page (without a page the gateway sends the first 50): their roles are the rows of connections. */
 export const connectionSupplement: SupplementList = {
   list: { ...restList('/resources'), paged: true },
-  // The gateway takes the name as a pattern, which may match more.
-  listFor: (entry) => ({ ...restList(`/resources?name=${encodeURIComponent(asText(entry['resource_name']))}`), paged: true }),
+  // The gateway takes the name as a pattern of SQL.
+  listFor: (entry) => ({
+    ...restList(`/resources?name=${encodeURIComponent(asText(entry['resource_name']).replaceAll(/[\\%_]/g, '\\$&'))}`),
+    paged: true,
+  }),
   uidOf: readUid,
   objectsIn: rolesIn,
   shared,

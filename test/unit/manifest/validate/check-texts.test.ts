@@ -60,6 +60,7 @@ describe('texts that are not what they look like', () => {
     ['an invisible character', 'manifest/look-alike', (text) => `${text}\u200bx`],
     ['an invisible letter', 'manifest/look-alike', (text) => `${text}\u3164x`],
     ['an invisible mark', 'manifest/look-alike', (text) => `${text}x\ufe0f`],
+    ['an invisible mark after a digit', 'manifest/look-alike', (text) => `${text}1\ufe0f`],
   ];
 
   it.each(changes)('finds %s in every field of every kind', (_, code, change) => {

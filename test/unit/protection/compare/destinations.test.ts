@@ -72,6 +72,15 @@ describe('people reach a destination more easily where', () => {
     expect(alarmsOf([sandbox(sandboxPlace), six], other)).toEqual([]);
   });
 
+  test.each([
+    ['10.0.0.5', '::ffff:10.0.0.5'],
+    ['fe80::1%eth0', '[FE80::1%eth0]'],
+  ])('%s is the server %s', (one, host) => {
+    const former = leading('ledger', { ...ledgerPlace, HOST: one }, guarded, fromLedger);
+    const after = [sandbox({ HOST: host, USER: 'app', DB: 'main' }), former];
+    expect(alarmsOf([sandbox(sandboxPlace), former], after)).toEqual([`Connection/sandbox ${opened}`]);
+  });
+
   test('two connections swap their places: both lead where other people could go', () => {
     const after = [sandbox(ledgerPlace, fromLedger), leading('ledger', sandboxPlace, guarded, 'sandbox')];
     expect(alarmsOf(before, after)).toEqual([`Connection/ledger ${opened}`, `Connection/sandbox ${opened}`]);
