@@ -66,7 +66,7 @@ const plainWord = /^["'(]{0,2}(?:\p{L}+(?:['’-]\p{L}+)*|[0-9]{1,6})["')]{0,2}[
 const plainSign = /^(?:[%→–—,;]|)$/;
 const commitHash = /^["'(]*[0-9a-f]{7,}\W*$/;
 const clauseEnd = /[^,;:][,;:]$/;
-const issueReference = /^\W*gh-/i;
+const reference = /^\W*gh-|www\./i;
 
 /** Escapes prose for Markdown: plain words stay, every run of anything else and all between its brackets becomes a code span. */
 export function escapeMarkdown(text: string): string {
@@ -141,7 +141,7 @@ function count(text: string, pattern: RegExp): number {
 }
 
 function isPlain(word: string): boolean {
-  return (plainSign.test(word) || plainWord.test(word)) && !commitHash.test(word) && !issueReference.test(word);
+  return (plainSign.test(word) || plainWord.test(word)) && !commitHash.test(word) && !reference.test(word);
 }
 
 /** Escapes the message of a workflow command. */

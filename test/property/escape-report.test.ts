@@ -45,7 +45,7 @@ function activeLines(markdown: string, marks: RegExp = /^$/g): readonly string[]
   const active = outside.filter((line) => {
     const pipes = line.split('|').length - 1;
     const cells = line.startsWith('|') ? [3, 5] : [0];
-    return !cells.includes(pipes) || /[@<>[\]_~#`\\/&]|gh-\d|www\.\S/i.test(line);
+    return !cells.includes(pipes) || /[@<>[\]_~#`\\/&]|gh-\d|www\./i.test(line);
   });
   return [...active, ...markdown.split('\n').filter((line) => hasControls(line))];
 }
