@@ -17,8 +17,9 @@ const slowRaces: readonly string[] = [
   'test/server/process/crash.test.ts',
 ];
 
-/** Tests that start processes: first those of git, without a gateway and its database in the worker; then those of the built command and a browser. */
-const startsProcesses = [/\/test\/(?:hoop|git|unit\/git)\//, /\/test\/(?:e2e|browser)\//];
+/** Tests that start processes: first those of git, without a gateway and its database in the worker; then those of the built command and a browser,
+ *  of which the pages of the documentation take as long as ten others: started last, they would end alone. */
+const startsProcesses = [/\/test\/(?:hoop|git|unit\/git)\//, /\/test\/e2e\/reports\/pages\./, /\/test\/(?:e2e|browser)\//];
 
 /** Starting a process copies the memory map of its parent: tests that start processes run first, while the workers are small; large files before small ones. */
 class ProcessesFirst extends BaseSequencer {
