@@ -94,6 +94,12 @@ const commandsByHeading: CommandList['byHeading'] = {
       load: async () => (await import('./commands/reporting/report.ts')).defineReport,
     },
     {
+      name: 'unused',
+      usage: '',
+      summary: 'list grants, rules and groups that no recorded session used',
+      load: async () => (await import('./commands/reporting/unused.ts')).defineUnused,
+    },
+    {
       name: 'list',
       usage: '[paths...]',
       summary: 'list managed objects with their manifest and state',

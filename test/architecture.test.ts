@@ -13,6 +13,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   manifest: { rooms: ['model', 'schemas'], packages: ['yaml'], pure: true },
   protection: { rooms: ['model'], packages: ['@marcbachmann/cel-js', 're2js'], pure: true },
   reconcile: { rooms: ['model', 'protection'], packages: [], pure: true },
+  replay: { rooms: ['model', 'protection'], packages: [], pure: true },
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model', 'schemas'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
@@ -25,7 +26,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   project: { rooms: ['examples', 'model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
   import: { rooms: 'model kinds disk manifest project protection reconcile report gateway git'.split(' '), packages: [] },
   commands: {
-    rooms: 'model kinds disk manifest project protection reconcile apply report gateway git server import'.split(' '),
+    rooms: 'model kinds disk manifest project protection reconcile replay apply report gateway git server import'.split(' '),
     packages: ['commander', 'picocolors', '@clack/prompts', 'prettier'],
   },
   ci: {
@@ -111,6 +112,7 @@ const inside: Readonly<Record<string, string>> = {
     'pattern access controls posture effective compare common-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
   reconcile: 'cells prepare saved-plan order diff drift accepted assess guard explain record-content reconcile.ts',
+  replay: 'judge-session.ts replay-sessions.ts find-unused.ts',
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts acknowledge.ts validate collect-edges.ts edit respell-document.ts merge-layers.ts read-defaults.ts ' +
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts draft accept format read-config.ts',
@@ -123,7 +125,7 @@ const inside: Readonly<Record<string, string>> = {
     'context output session planning completion command-line validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts targets.ts fmt.ts init.ts schema.ts ' +
     'pull.ts review.ts get.ts list.ts search.ts record.ts serve.ts version.ts workflow-commands.ts',
   'commands/planning':
-    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts affected-targets.ts pull-objects.ts',
+    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts read-sessions.ts replay-plan.ts affected-targets.ts pull-objects.ts',
   forge:
     'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts ' +
     'github gitlab find-ci-system.ts',

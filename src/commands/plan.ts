@@ -4,6 +4,7 @@ import {
   configRefOption,
   groups,
   keepGoingOption,
+  parseDays,
   pathsArgument,
   planOptions,
   secretsOption,
@@ -13,6 +14,8 @@ import {
   type DefineCommand,
 } from './context/options.ts';
 import { openProject } from '../project/open-project.ts';
+import type { CreatedRun } from './planning/planned-run.ts';
+import type { Replay } from '../model/result/replay.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { withDecisions } from './planning/decided-plan.ts';
 import { printerFor } from './output/printer.ts';
@@ -24,6 +27,7 @@ import { runForTargets } from './command-line/run-for-targets.ts';
 type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;
   readonly out?: string;
+  readonly replay?: number;
 };
 
 /** Defines `ostiary plan`. */
@@ -33,6 +37,7 @@ export const definePlan: DefineCommand = (command, run) => {
     .option('--detailed-exitcode', 'exit with 2 if there are changes', false)
     .option('--affected', 'with --all-targets: plan only the targets that the changes since the branch of --own affect', false)
     .option('--out <file>', 'save the plan for apply --plan')
+    .option('--replay <days>', 'ask what the plan would have done to the sessions of the last days: 30d (at most 1,000)', parseDays)
     .addOption(secretsOption())
     .addOption(keepGoingOption())
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
@@ -45,6 +50,14 @@ export const definePlan: DefineCommand = (command, run) => {
   ]);
 };
 
+type Running = { readonly flags: PlanCommandFlags; readonly context: CliContext };
+
+/** Loads the pattern compiler only for a replay. */
+async function replayLast(made: CreatedRun, days: number, running: Running): Promise<Replay> {
+  const { replayPlan } = await import('./planning/replay-plan.ts');
+  return replayPlan(made, days, running);
+}
+
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
 async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
@@ -56,8 +69,9 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
   );
   await made.gateway.close();
   const { plan: result, warnings } = made;
+  const replay = flags.replay === undefined ? undefined : await replayLast(made, flags.replay, { flags, context });
   const printer = printerFor(context, flags);
-  await emitPlan(made, warnings, { flags, context, printer, asksForDigest: flags.detailedExitcode });
+  await emitPlan({ ...made, replay }, warnings, { flags, context, printer, asksForDigest: flags.detailedExitcode });
   if (flags.out !== undefined) {
     const { savePlan } = await import('./planning/saved-plan.ts');
     await savePlan(flags.out, made, context);

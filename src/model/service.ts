@@ -1,6 +1,7 @@
 import type { AccessList, AccessObjects } from './protection/access-objects.ts';
 import type { Checked } from './diagnostic.ts';
 import type { AuditedWrite } from './result/drift.ts';
+import type { RecordedSessions } from './result/replay.ts';
 import type { GatewayIdentity } from './gateway.ts';
 import type { JsonObject } from './json.ts';
 
@@ -96,6 +97,9 @@ export type Decision = {
   readonly window?: TimeWindow | undefined;
 };
 
+/** Where the reading of sessions ends: after the newest `most`, or when it takes too long. */
+export type SessionLimits = { readonly most: number; readonly isLate: () => boolean };
+
 /** The port to everything on a gateway besides its configuration. Failures throw an ApiError; a list has no value when it could not be proven complete. */
 export interface Service {
   identify(): Promise<GatewayIdentity>;
@@ -110,8 +114,10 @@ export interface Service {
   search(term: string): Promise<SearchResult>;
   /** Returns one review; undefined when there is none that the token may read. */
   review(id: string): Promise<ReadReview | undefined>;
-  /** Returns the session of a review; undefined where the token may not read it. */
-  session(review: Review): Promise<ReviewedSession | undefined>;
+  /** Returns the session of a review, or another one; undefined where the token may not read it. */
+  session(review: Pick<Review, 'session'>): Promise<ReviewedSession | undefined>;
+  /** Lists the newest sessions since a time, newest first; undefined where the gateway has none or does not show them to the token. */
+  sessionsSince(since: Date, limits: SessionLimits): Promise<RecordedSessions | undefined>;
   /** Returns the time at which an approved access ends; undefined without one. */
   accessEnds(review: Review): string | undefined;
   /** Returns why this dialect cannot carry out a decision, before any request; undefined when it can. */

@@ -109,7 +109,7 @@ export type Line = {
 /** Lines about one question. */
 export type LinesBlock = {
   readonly type: 'lines';
-  readonly part: 'refusals' | 'notices' | 'headlines' | 'permissions' | 'allowances' | 'warnings' | 'facts';
+  readonly part: 'refusals' | 'notices' | 'headlines' | 'permissions' | 'replay' | 'allowances' | 'warnings' | 'facts';
   readonly title?: string;
   readonly lines: readonly Line[];
   /** How many lines a report has, and a short one; the sentence about the others. */

@@ -2,6 +2,7 @@ import type { Transport } from '../../gateway/http/transport.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Drift } from '../../model/result/drift.ts';
+import type { Replay } from '../../model/result/replay.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Allowance, ForgeRequest, Plan } from '../../model/plan/plan.ts';
 
@@ -19,7 +20,7 @@ export type Output = {
 export type CommandEvent =
   | { readonly secret: string | Uint8Array }
   | { readonly diagnostics: readonly Diagnostic[] }
-  | { readonly plan: Plan; readonly result?: ApplyResult }
+  | { readonly plan: Plan; readonly result?: ApplyResult; readonly replay?: Replay | undefined }
   | { readonly drift: Drift }
   /** The names of the targets that a change affects. */
   | { readonly affected: readonly string[] }

@@ -277,6 +277,13 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
+/** Parses a number of days: `30d`. Throws InvalidArgumentError for anything else. */
+export function parseDays(text: string): number {
+  const days = Number(/^([1-9]\d{0,3})d$/.exec(text)?.[1]);
+  if (Number.isNaN(days)) throw new InvalidArgumentError('expected a number of days, such as 30d');
+  return days;
+}
+
 /** Parses a duration to milliseconds. */
 function parseDuration(text: string): number {
   const [, count, unit = ''] = /^(\d{1,4})([smh])$/.exec(text) ?? [];

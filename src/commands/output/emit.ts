@@ -5,6 +5,7 @@ import { writeReport } from '../../disk/write.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { systemCodeOf, UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
+import type { Replay } from '../../model/result/replay.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { WholeProject } from '../../project/project.ts';
@@ -44,6 +45,7 @@ type PlanWithStates = {
   readonly desired?: DesiredState;
   readonly snapshots?: () => PlanSnapshots;
   readonly project?: WholeProject;
+  readonly replay?: Replay | undefined;
 };
 
 /** Prints a document and writes its report files. Throws the first error of writing them after it has tried all. */
@@ -96,14 +98,20 @@ export function pathInRepository(context: CliContext): (file: string) => string 
 export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
   const { project } = planned;
   const plan = respelled(planned);
-  options.context.onEvent?.({ plan });
+  options.context.onEvent?.({ plan, replay: planned.replay });
   const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
   const asksForDigest = options.asksForDigest === true || options.context.env['CI'] === 'true';
   const { flags, context } = options;
   const isText = flags.format === 'text' && flags.quiet !== true && options.printed !== true;
   const fresh = isText ? warnings.filter((one) => context.printed?.has(one) !== true) : [];
   const beside = warningsOfChanges({ ...planned, plan }, fresh);
-  const document = planDocument([plan], { matrix: await matrixFor(planned, options), config, asksForDigest, warnings: beside });
+  const document = planDocument([plan], {
+    matrix: await matrixFor(planned, options),
+    config,
+    asksForDigest,
+    warnings: beside,
+    replay: planned.replay,
+  });
   const shown = new Set([...beside.values()].flat());
   context.printed?.add([...shown]);
   await emitBesideWarnings(

@@ -2,6 +2,7 @@ import { registry } from '../../kinds/index.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { InputError } from '../../model/errors.ts';
+import type { LiveState } from '../../model/live.ts';
 import { deletedOutside } from '../../model/plan/plan.ts';
 import { connect, readLive } from '../session/connect.ts';
 import type { CliContext } from '../context/cli-context.ts';
@@ -31,6 +32,8 @@ export type AccessView = {
   readonly desired?: DesiredState;
   /** The manifests of the working tree; undefined where none were read. */
   readonly declared?: DesiredState;
+  /** The gateway as it is; undefined where it was not asked, or plans change it. */
+  readonly live?: LiveState;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -55,7 +58,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
     const { gateway, identity } = await connect(project.target, { flags, context });
     try {
       const live = await readLive(gateway, { flags, context });
-      return { source, snapshot: liveSnapshot(live, registry, identity.dialect), placeOf: () => undefined, diagnostics: [] };
+      return { source, snapshot: liveSnapshot(live, registry, identity.dialect), placeOf: () => undefined, live, diagnostics: [] };
     } finally {
       await gateway.close();
     }

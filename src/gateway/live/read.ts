@@ -15,7 +15,7 @@ import { readPluginRows, withPluginRow } from './plugin-rows.ts';
 import { readTools } from './read-tools.ts';
 import { withKnownSecrets } from './recent-secrets.ts';
 import { type AddedRows, agrees, type NeededObjects, readSupplement, unreadRow, withoutSupplement, withSupplement } from './supplement.ts';
-import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
+import { listFetcher, readWholeList, unexpectedShape, type WholeList } from './whole-list.ts';
 
 /**
  * Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. Of objects that
@@ -381,17 +381,6 @@ function contradiction(url: string, method: 'GET' | 'DELETE'): ApiError {
     retryable: true,
     ambiguous: false,
     hint: 'check what is between Ostiary and the gateway; if nothing is, run again later',
-  });
-}
-
-function unexpectedShape(url: string): ApiError {
-  return new ApiError('the response does not match the interface of the gateway', {
-    code: 'api/unexpected-shape',
-    method: 'GET',
-    url,
-    retryable: false,
-    ambiguous: false,
-    hint: shapeHint,
   });
 }
 

@@ -53,7 +53,19 @@ export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<W
 }
 
 /** The hint for answers of another shape. */
-export const shapeHint: string = `check that the URL is the root of a gateway’s API; if the gateway is not recognized, ${dialectHint}`;
+const shapeHint = `check that the URL is the root of a gateway’s API; if the gateway is not recognized, ${dialectHint}`;
+
+/** Returns the error of an answer of another shape. */
+export function unexpectedShape(url: string, method = 'GET'): ApiError {
+  return new ApiError('the response does not match the interface of the gateway', {
+    code: 'api/unexpected-shape',
+    method,
+    url,
+    retryable: false,
+    ambiguous: method !== 'GET',
+    hint: shapeHint,
+  });
+}
 
 function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
   const hint = code === 'api/list-not-whole' ? 'run again when no other writes are in progress' : shapeHint;

@@ -2,7 +2,6 @@ import { timeKey } from '../../model/time.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
-import { ApiError } from '../../model/errors.ts';
 import { asObject, asText, textsIn, objectsIn, compareText, isObject, type JsonObject } from '../../model/json.ts';
 import type {
   Decision,
@@ -21,7 +20,8 @@ import { createAnswerBudget } from '../http/answer-budget.ts';
 import type { WireAccessList, WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
 import { strongTag } from '../live/read.ts';
-import { shapeHint, listFetcher, readWholeList } from '../live/whole-list.ts';
+import { readSessions, unavailableStatuses } from './read-sessions.ts';
+import { listFetcher, readWholeList, unexpectedShape } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
 function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
@@ -147,7 +147,7 @@ export async function openService(options: SessionOptions): Promise<Service> {
       const response = await session.client.send({ method: 'GET', path: reviewPath(id), accept: [404] });
       const { status, body } = response;
       if (status === 404) return undefined;
-      if (!isObject(body)) return unexpectedShape(`${session.url}${reviewPath(id)}`, 'GET');
+      if (!isObject(body)) throw unexpectedShape(`${session.url}${reviewPath(id)}`);
       const version = strongTag(response);
       return { ...parseReview(body, wire, { bulk: false }), ...(version === undefined ? {} : { version }) };
     },
@@ -157,6 +157,7 @@ export async function openService(options: SessionOptions): Promise<Service> {
       const { status, body } = await session.client.send({ method: 'GET', path, accept: [...unavailableStatuses, 500] });
       return status < 300 && isObject(body) ? parseReviewedSession(body) : undefined;
     },
+    sessionsSince: (since, limits) => readSessions(session, since, limits),
     accessEnds: (review) => (review.type === 'jit' && review.status === 'APPROVED' ? wire.accessEnds(review) : undefined),
     objection: wire.objection,
     async decide({ id, version }, decision) {
@@ -260,18 +261,8 @@ function idOf({ id }: JsonObject): string | undefined {
 
 async function requestObject(session: GatewaySession, request: HttpRequest): Promise<JsonObject> {
   const { body } = await session.client.send(request);
-  return isObject(body) ? body : unexpectedShape(`${session.url}${request.path}`, request.method);
-}
-
-function unexpectedShape(url: string, method: string): never {
-  throw new ApiError('the response does not match the interface of the gateway', {
-    code: 'api/unexpected-shape',
-    method,
-    url,
-    retryable: false,
-    ambiguous: method !== 'GET',
-    hint: shapeHint,
-  });
+  if (!isObject(body)) throw unexpectedShape(`${session.url}${request.path}`, request.method);
+  return body;
 }
 
 function partialResult(text: string, url: string): Diagnostic {
@@ -283,8 +274,6 @@ const pageSize = 100;
 const maxPages = 50;
 /** The sender of a request decides what the log says about it, and how long that is. */
 const maxTextLength = 300;
-// The statuses of a gateway without a log, or for a role that may not read it.
-const unavailableStatuses = [400, 403, 404, 405, 501];
 
 type AuditSession = { readonly client: Pick<GatewaySession['client'], 'send'>; readonly dialect: Pick<Dialect, 'kinds'> };
 

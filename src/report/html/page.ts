@@ -128,6 +128,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...linesOf('notices'),
     element('h2', {}, 'Protection'),
     ...linesOf('headlines'),
+    ...linesOf('replay'),
     ...(changes.length === 0 ? [] : [element('h2', {}, isDrift ? 'Changed outside Ostiary' : 'Changes'), ...changes]),
     ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),

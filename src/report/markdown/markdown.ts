@@ -70,6 +70,7 @@ function sectionBlocks(
     ...linesOf('notices'),
     ...headlines,
     ...linesOf('permissions'),
+    ...linesOf('replay'),
     ...linesOf('allowances'),
     ...groups.flatMap((rows) => rowsBlocks(rows, { linkOf, isOnly, isDense })),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),

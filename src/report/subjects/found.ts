@@ -2,6 +2,7 @@ import { type Diagnostic, parsePosition, type Position } from '../../model/diagn
 import { type AssessedChange, type FieldChange, fieldPosition, highestRisk, isRiskierThan, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
+import type { Replay } from '../../model/result/replay.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { FindingsBlock } from '../blocks.ts';
 import { risksText } from '../wording/summary.ts';
@@ -18,6 +19,7 @@ export type TargetFindings = {
   readonly target?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly plan?: Plan;
+  readonly replay?: Replay | undefined;
   readonly result?: ApplyResult;
   readonly drift?: Drift;
 };

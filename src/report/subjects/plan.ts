@@ -1,6 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import { type AcceptedDrift, type AssessedChange, fieldPosition, highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
 import { reasonsIn } from '../../model/plan/reasons.ts';
+import type { Replay } from '../../model/result/replay.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import { documentJson, sortedJson } from '../document-json.ts';
 import type { ChangeWarnings, PlanFacts, ReportBlock, ReportDocument } from '../document.ts';
@@ -18,6 +19,7 @@ import {
 } from '../rows/lines.ts';
 import { escapeTerminal } from '../escape.ts';
 import { mark } from '../marks.ts';
+import { replayBlock } from '../rows/replay-lines.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import {
   checkNotices,
@@ -46,21 +48,23 @@ type PlanDocumentOptions = {
   /** Text shows the digest also if there are no changes. */
   readonly asksForDigest?: boolean | undefined;
   readonly warnings?: ChangeWarnings;
+  /** What the plan would have done to the last sessions. */
+  readonly replay?: Replay | undefined;
 };
 
 /** Returns the document of plans. */
 export function planDocument(
   plans: readonly Plan[],
-  { matrix = noMatrix, config, asksForDigest, warnings }: PlanDocumentOptions = {},
+  { matrix = noMatrix, config, asksForDigest, warnings, replay }: PlanDocumentOptions = {},
 ): ReportDocument {
   return {
-    json: () => ({ version: 1, plans: plans.map(planObject) }),
+    json: () => ({ version: 1, plans: plans.map((plan) => planObject(plan, replay)) }),
     sections: () =>
       plans.map((plan) => ({
         verdict: planVerdict(plan),
         place: { where: plan.target.url, config },
         summary: { type: 'plan', facts: planFacts(plan), isQuiet: asksForDigest !== true && hasNothingToShow(plan) },
-        blocks: planBlocks(plan, warnings),
+        blocks: [...planBlocks(plan, warnings), ...(replay === undefined ? [] : [replayBlock(replay)])],
         pageBlocks: () => pageBlocks(plan, matrix),
       })),
     completeIn: 'The JSON of the plan and its text with --full have everything.',
@@ -159,11 +163,14 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: bool
 }
 
 /** Returns a plan as the JSON value that `schemas/documents/plan.schema.json` describes. */
-export function planObject(plan: Plan): JsonObject {
+export function planObject(plan: Plan, replay?: Replay): JsonObject {
   const reasonsFor = reasonsIn(plan);
   const counted = { counts: countActions(plan), maxRisk: highestPlanRisk(plan) };
   const changes = plan.changes.map((change) => ({ ...withPositions(change), reasons: reasonsFor(change), patch: patchOf(change) }));
-  return documentJson({ ...plan, ...plan.seals, ...counted, changes, accepted: plan.accepted.map(withPositions) }, 'plan#/$defs/plan');
+  return documentJson(
+    { ...plan, ...plan.seals, ...counted, changes, accepted: plan.accepted.map(withPositions), replay },
+    'plan#/$defs/plan',
+  );
 }
 
 function withPositions<T extends AssessedChange | AcceptedDrift>(change: T): T {

@@ -3,6 +3,7 @@ import type { Plan } from '../../model/plan/plan.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import { type Verdict, verdictText } from '../wording/phrases.ts';
+import type { Replay } from '../../model/result/replay.ts';
 import { planVerdict } from '../wording/verdict.ts';
 import type { ReportDocument } from '../document.ts';
 import { appliedText, applyDocument } from './apply.ts';
@@ -10,7 +11,12 @@ import { driftDocument } from './drift.ts';
 import { planDocument } from './plan.ts';
 
 /** What a run found and did; an apply has a plan and a result. */
-type RunEnd = { readonly plan?: Plan | undefined; readonly result?: ApplyResult | undefined; readonly drift?: Drift | undefined };
+type RunEnd = {
+  readonly plan?: Plan | undefined;
+  readonly result?: ApplyResult | undefined;
+  readonly drift?: Drift | undefined;
+  readonly replay?: Replay | undefined;
+};
 
 /** What a comment or a summary reports of a run: its result, drift or plan, and the diagnostics that this does not state. */
 export type RunBody = {
@@ -21,13 +27,17 @@ export type RunBody = {
 };
 
 /** Returns the result of a run where there is one, otherwise its drift or its plan, and its other diagnostics. */
-export function runBody({ plan, result, drift, diagnostics }: RunEnd & { readonly diagnostics: readonly Diagnostic[] }): RunBody {
+export function runBody({ plan, result, drift, diagnostics, replay }: RunEnd & { readonly diagnostics: readonly Diagnostic[] }): RunBody {
   const isApplied = plan !== undefined && result !== undefined;
   const refused = new Set(isApplied ? [] : plan?.refusals.map(findingKey));
   const statesPolicies = plan !== undefined && result === undefined && drift === undefined;
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return {
-    body: isApplied ? applyDocument([{ plan, result }]) : drift !== undefined ? driftDocument([drift]) : plan && planDocument([plan]),
+    body: isApplied
+      ? applyDocument([{ plan, result }])
+      : drift !== undefined
+        ? driftDocument([drift])
+        : plan && planDocument([plan], { replay }),
     errors: errors.filter((one) => !refused.has(findingKey(one))),
     others: diagnostics.filter((one) => one.severity !== 'error' && !(statesPolicies && isOfPolicy(one))),
     hasErrors: errors.length > 0,

@@ -20,7 +20,9 @@ export function blockLines({ part, title, lines: all, most }: LinesBlock, termin
   const stated = all.filter(({ statedBy }) => statedBy === undefined);
   if (stated.length === 0) return [];
   const isAlone = part === 'permissions' && stated.length === 1;
-  const indent = { refusals: 2, notices: 2, headlines: 2, permissions: isAlone ? 2 : 4, allowances: 0, warnings: 2, facts: 2 }[part];
+  const indent = { refusals: 2, notices: 2, headlines: 2, permissions: isAlone ? 2 : 4, replay: 2, allowances: 0, warnings: 2, facts: 2 }[
+    part
+  ];
   const start = { text: ' '.repeat(indent) };
   const shown = stated.slice(0, most?.whole ?? stated.length);
   const lines = foldSimilar(shown, ({ likeness = '', text }) => (likeness === '' ? text : likeness), terminal).flatMap(

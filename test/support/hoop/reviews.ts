@@ -1,3 +1,4 @@
+import { sessionView } from './sessions.ts';
 import { readBody } from './body.ts';
 import { ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime, milliTime, nanoTime } from './clock.ts';
@@ -31,10 +32,12 @@ function read(call: Call): Reply {
 function readSession(call: Call): Reply {
   const { caller, query, store } = call;
   const id = param(call, 'session_id').toLowerCase();
+  const isExpanded = query.get('expand')?.split(',').includes('session_input') === true;
+  const own = store.sessions.find((one) => one.id === id && (caller.role !== 'standard' || caller.id === one.userId));
+  if (own !== undefined) return ok({ ...sessionView(own, call.context.organisation.id), script: isExpanded ? { data: own.input } : null });
   const row = [...store.reviews.values()].find((one) => one.session === id);
   const isVisible = row !== undefined && (caller.role !== 'standard' || caller.id === row.ownerId || isReviewer(row, caller.groups));
   if (row === undefined || !isVisible) throw new ModelError(404, 'not found');
-  const isExpanded = query.get('expand')?.split(',').includes('session_input') === true;
   return ok({
     id: row.session,
     org_id: call.context.organisation.id,

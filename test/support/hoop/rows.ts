@@ -94,6 +94,14 @@ export type ReviewRow = Texts<'id' | 'session' | 'status' | 'connection' | 'owne
     readonly timeWindow: JsonObject | null;
   };
 
+/** A session as the gateway records it; a native one has no script. */
+export type SessionRow = Texts<'id' | 'connection' | 'userId' | 'userEmail' | 'userName' | 'input'> &
+  Created & {
+    readonly verb: 'exec' | 'connect';
+    readonly labels: JsonObject | null;
+    readonly guardrails: readonly JsonObject[] | null;
+  };
+
 export type AccessRuleRow = Texts<'id' | 'name' | 'accessType'> &
   Lists<'connectionNames'> &
   OrNull<Texts<'description' | 'managedBy'>> &

@@ -17,6 +17,7 @@ import type {
   PluginConnectionRow,
   PluginRow,
   ResourceRow,
+  SessionRow,
   ReviewRow,
   RulepackRow,
   RunbookRuleRow,
@@ -37,6 +38,8 @@ export class Store {
   readonly agents: Map<string, AgentRow> = new Map<string, AgentRow>();
   readonly runbookRules: Map<string, RunbookRuleRow> = new Map<string, RunbookRuleRow>();
   readonly reviews: Map<string, ReviewRow> = new Map<string, ReviewRow>();
+  /** Oldest first. */
+  readonly sessions: SessionRow[] = [];
   readonly accessRules: Map<string, AccessRuleRow> = new Map<string, AccessRuleRow>();
   readonly plugins: Map<string, PluginRow> = new Map<string, PluginRow>();
   /** The rows of plugins by their ids. */

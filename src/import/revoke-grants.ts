@@ -1,0 +1,46 @@
+import { addToGroup } from '../model/collections.ts';
+import { desiredById, desiredByKey, type DesiredState } from '../model/desired.ts';
+import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
+import { textsIn } from '../model/json.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Change } from '../model/plan/plan.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { acceptLive } from '../manifest/accept/accept-live.ts';
+import { readSources, textsByPath, wholeInputOf } from '../project/manifests.ts';
+import { absolutePath } from '../project/resolved-config.ts';
+import type { OpenProject } from '../project/project.ts';
+import { treeWriter } from '../disk/tree-writer.ts';
+import { relative } from 'node:path';
+
+/** The files that were edited, and what could not be. */
+type RevokedGrants = { readonly files: readonly SourceFile[]; readonly left: readonly Diagnostic[] };
+
+/** Removes groups from the access groups of manifests in the working tree, as if they had been removed on the gateway. */
+export function revokeGrants(
+  grants: readonly { readonly id: ResourceId; readonly group: string }[],
+  { project, desired, live }: { readonly project: OpenProject; readonly desired: DesiredState; readonly live: LiveState },
+): RevokedGrants {
+  const byObject = new Map<ResourceId, string[]>();
+  for (const { id, group } of grants) addToGroup(byObject, id, group);
+  const changes = [...byObject].flatMap(([id, groups]): readonly Change[] => {
+    const resource = desiredById(desired.resources).get(id) ?? desiredByKey(desired.resources).get(id);
+    const stated = textsIn(resource?.spec['access_groups']);
+    const kept = stated.filter((group) => !groups.includes(group));
+    if (resource === undefined || kept.length === stated.length) return [];
+    const field = { path: '/access_groups', before: { value: kept }, after: { value: stated } } as const;
+    return [{ id: resource.id, key: resource.key, action: 'update', fields: [field], needs: [], carried: [] }];
+  });
+  const keptIn = new Map(changes.map(({ key, fields: [field] }) => [key, field?.before]));
+  const resources = live.resources.map((one) => {
+    const before = keptIn.get(one.id);
+    return before !== undefined && 'value' in before ? { ...one, spec: { ...one.spec, access_groups: before.value } } : one;
+  });
+  const sources = readSources(project);
+  const input = { ...wholeInputOf(sources, project), live: { ...live, resources }, plan: { changes, edges: [] } };
+  const { files, diagnostics } = acceptLive({ ...input, which: 'all' });
+  const writer = treeWriter(project.config.root);
+  const before = textsByPath(sources);
+  for (const { path, text } of files)
+    writer.replace(relative(project.config.root, absolutePath(path, project.context)), text, before.get(path));
+  return { files, left: diagnostics };
+}

@@ -1,0 +1,276 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { config, connection, guardrail } from '../e2e/project.ts';
+import { file, open, type AccessProject, useAccessProjects } from '../support/access-project.ts';
+import { formsOf } from '../support/canary-forms.ts';
+import { auditorToken } from '../support/hoop-project.ts';
+
+const accessProject = useAccessProjects();
+const canary = 'kanarie-script-Vb7nMq2wEr';
+const people: Readonly<Record<string, readonly string[]>> = {
+  'dev@example.com': ['dev'],
+  'ops@example.com': ['ops'],
+  'both@example.com': ['dev', 'ops'],
+  'none@example.com': [],
+};
+const scripts = [`select '${canary}'`, `DROP TABLE "${canary}"`, `delete from t -- ${canary}`, ''] as const;
+
+type Asked = { readonly user: string; readonly connection: string; readonly verb: 'exec' | 'connect'; readonly script: string };
+
+/** Records sessions as if people had started them, the first one first. */
+function recordSessions({ project }: AccessProject, all: readonly Asked[], daysAgo = 1): void {
+  const { store } = project.model;
+  store.sessions.length = 0;
+  for (const [index, { user, connection: name, verb, script }] of all.entries())
+    store.sessions.push({
+      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      connection: name,
+      verb,
+      input: verb === 'connect' ? '' : script,
+      userId: user,
+      userEmail: user,
+      userName: user,
+      labels: null,
+      guardrails: null,
+      createdAt: BigInt(Date.now() - daysAgo * 86_400_000 + index) * 1_000_000n,
+    });
+}
+
+const files = (words: readonly string[], groups: readonly string[], asks: readonly string[]): Readonly<Record<string, string>> => ({
+  [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['dev', 'ops'] }),
+  [file('ledger-db')]: connection('ledger-db', { ...open, access_groups: groups, reviewers: asks }),
+  'access/no-drop.yaml': guardrail('no-drop', words, { connection_ids: ['orders-db', 'ledger-db'] }),
+});
+
+let access: AccessProject;
+
+async function replay(line = ''): Promise<{ readonly text: string; readonly requests: readonly string[] }> {
+  const { code, stdout, stderr, requests } = await access.project.ostiary(`plan --replay 30d ${line}`.trim().split(' '));
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  return { text: stdout, requests };
+}
+
+beforeAll(async () => {
+  access = await accessProject(files(['TRUNCATE'], ['dev', 'ops'], []));
+  await access.run('apply --yes --allow plan/access-control-on=test');
+  for (const [email, groups] of Object.entries(people))
+    await access.project.send('POST', '/users', { email, name: email, password: 'tries-everything', status: 'active', groups });
+});
+
+const sessions: readonly Asked[] = [
+  ...Array.from({ length: 5 }, () => ({ user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: scripts[1] }) as const),
+  { user: 'ops@example.com', connection: 'orders-db', verb: 'exec', script: scripts[1] },
+  { user: 'ops@example.com', connection: 'ledger-db', verb: 'connect', script: '' },
+  { user: 'dev@example.com', connection: 'ledger-db', verb: 'exec', script: scripts[0] },
+  { user: 'gone@example.com', connection: 'ledger-db', verb: 'exec', script: scripts[0] },
+];
+
+/** Returns the lines of the replay in Markdown. */
+async function replayLines(): Promise<readonly string[]> {
+  const { text } = await replay('--format markdown');
+  return text.split('\n').filter((line) => /^- (Of|Sessions since|\*\*(Blocked|Refused|Need|Newly|Less|Not known))/.test(line));
+}
+
+describe('plan --replay', () => {
+  test('says in at most six lines whom the plan stops and why, and names people only in text in full and in JSON', async () => {
+    recordSessions(access, sessions);
+    access.project.write(files(['DROP'], ['dev'], ['sre']));
+    const lines = await replayLines();
+    expect(lines.map((line) => line.replace(/\d{4}-\d\d-\d\d/, 'DAY'))).toEqual([
+      '- Of 9 sessions since `DAY` (1 without a script, asked for access alone), **6 by 2 people** would now be blocked, **1 by 1 person** would be refused, **1 by 1 person** would need approval, 0 would be newly possible, **1 by 1 person** cannot be known.',
+      '- **Blocked**: 6 by `no-drop` `access/no-drop.yaml:10`',
+      '- **Refused**: 1 by `ledger-db` `access/ledger-db.yaml:15`',
+      '- **Need approval, or another one**: 1 by `ledger-db` `access/ledger-db.yaml:18`',
+      '- **Not known**: 1 because the gateway does not list the person',
+    ]);
+    for (const line of ['', '--format markdown --full', '--format markdown'])
+      expect((await replay(line)).text).not.toContain('@example.com');
+    expect((await replay('--full')).text).toContain('5 by dev@example.com');
+    const json: unknown = JSON.parse((await replay('--format json')).text);
+    expect(json).toMatchObject({
+      plans: [
+        {
+          replay: {
+            sessions: 9,
+            isWhole: true,
+            withoutScript: 1,
+            changes: [{ turn: 'blocked', users: [{ name: 'dev@example.com', sessions: 5 }, {}] }, {}, {}, {}],
+          },
+        },
+      ],
+    });
+    const inJob = await access.project.ostiary('plan --replay 30d --full --format json'.split(' '), { CI: 'true' });
+    expect(inJob.stdout).not.toContain('@example.com');
+  });
+
+  test('reads the scripts that decide, and no others, in pages of a hundred', async () => {
+    recordSessions(access, [
+      ...sessions,
+      ...Array.from(
+        { length: 250 },
+        () => ({ user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: scripts[0] }) as const,
+      ),
+    ]);
+    access.project.write(files(['TRUNCATE'], ['dev'], []));
+    const { requests } = await replay();
+    expect(requests.filter((one) => one.includes('/sessions?'))).toHaveLength(3);
+    // The access that changes decides only about the session of a person that the gateway does not list.
+    expect(requests.filter((one) => one.includes('/sessions/'))).toHaveLength(1);
+  });
+
+  test('reads the newest thousand, and says since when', async () => {
+    recordSessions(
+      access,
+      Array.from({ length: 1100 }, () => ({ user: 'dev@example.com', connection: 'orders-db', verb: 'connect', script: '' })),
+    );
+    expect((await replayLines())[0]).toMatch(/^- Of the newest 1000 sessions, all since /);
+    recordSessions(access, sessions, 31);
+    expect((await replayLines())[0]).toMatch(/^- Of 0 sessions since /);
+  });
+
+  test('is one line where sessions cannot be read', async () => {
+    recordSessions(access, sessions);
+    const { model } = access.project;
+    for (const status of [403, 404, 500]) {
+      model.setFault(({ route }) => (route === 'GET /sessions' ? { kind: 'answer', when: 'before', status } : undefined));
+      expect(await replayLines()).toEqual([expect.stringMatching(/^- Sessions since .* not known: /)]);
+    }
+    model.setFault(({ route }) => (route === 'GET /sessions/:session_id' ? { kind: 'answer', when: 'before', status: 403 } : undefined));
+    access.project.write(files(['DROP'], ['dev', 'ops'], []));
+    expect((await replayLines()).at(-1)).toContain('because the gateway does not show the script');
+    model.setFault(undefined);
+    expect((await access.project.ostiary('plan --replay 30d'.split(' '), { OSTIARY_TOKEN: auditorToken })).stdout).toContain(
+      'Of 9 sessions',
+    );
+  });
+
+  test('prints and stores nothing of a script, in no format', async () => {
+    recordSessions(access, sessions);
+    access.project.write(files(['DROP'], ['dev'], ['sre']));
+    const printed: string[] = [];
+    for (const format of ['text', 'json', 'markdown'])
+      for (const line of [
+        `plan --replay 30d --full --verbose --format ${format} --out out.json --report html=r.html --report json=r.json --report markdown=r.md`,
+        'unused --since 90d --edit --verbose',
+        'unused --since 90d --format csv',
+      ]) {
+        const { stdout, stderr } = await access.project.ostiary(line.split(' '));
+        printed.push(stdout, stderr);
+      }
+    const { folder } = access.project;
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+      if (statSync(join(folder, name)).isFile()) printed.push(readFileSync(join(folder, name), 'latin1'));
+    for (const form of formsOf(canary)) expect(printed.filter((text) => text.includes(form))).toEqual([]);
+  });
+});
+
+type Can = { readonly answer: string; readonly approval: boolean };
+
+/** Asks `can` about a person before or after the plan. */
+async function can({ user, verb, connection: name }: Asked, state: '--live' | '--plan'): Promise<Can> {
+  const { stdout } = await access.project.ostiary(['can', '--user', user, verb, name, state, '--format', 'json']);
+  const { answer, approval }: { readonly answer: string; readonly approval?: unknown } = JSON.parse(stdout);
+  return { answer, approval: approval !== undefined && approval !== null };
+}
+
+/** Asks `test` whether a rule with the words blocks a script. */
+async function isBlocked({ verb, script }: Asked, words: readonly string[]): Promise<boolean> {
+  if (verb === 'connect' || script === '') return false;
+  const rule = {
+    apiVersion: 'ostiary/v1',
+    kind: 'GuardrailRule',
+    metadata: { name: 'tried' },
+    spec: { input: { rules: [{ type: 'deny_words_list', words }] } },
+    tests: [{ input: script, expect: 'blocked' }],
+  };
+  access.project.write({ 'tried/ostiary.yaml': config('http://127.0.0.1:1'), 'tried/access/rule.yaml': JSON.stringify(rule) });
+  const { code, stdout } = await access.project.runIn(join(access.project.folder, 'tried'), ['test', '--format', 'json']);
+  expect([0, 3]).toContain(code);
+  expect(stdout).toContain('"outcome"');
+  return code === 0;
+}
+
+test('a replay agrees with can and test about each session', { timeout: 120_000 }, async () => {
+  const one = fc.record({
+    user: fc.constantFrom(...Object.keys(people)),
+    connection: fc.constantFrom('orders-db', 'ledger-db'),
+    verb: fc.constantFrom('exec' as const, 'exec' as const, 'connect' as const),
+    script: fc.constantFrom(...scripts),
+  });
+  const proposal = fc.record({
+    words: fc.subarray(['DROP', 'delete', 'TRUNCATE'], { minLength: 1 }),
+    groups: fc.constantFrom(['dev', 'ops'], ['dev'], ['ops'], []),
+    asks: fc.subarray(['sre']),
+    all: fc.array(one, { minLength: 20, maxLength: 30 }),
+  });
+  const found = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(proposal, async ({ words, groups, asks, all }) => {
+      access.project.write(files(words, groups, asks));
+      const expected: Record<string, number> = {};
+      const known = new Map<string, Promise<Can>>();
+      const answerTo = (asked: Asked, state: '--live' | '--plan'): Promise<Can> => {
+        const key = JSON.stringify([asked.user, asked.connection, asked.verb, state]);
+        const answer = known.get(key) ?? can(asked, state);
+        known.set(key, answer);
+        return answer;
+      };
+      for (const asked of all) {
+        const [had, has] = [await answerTo(asked, '--live'), await answerTo(asked, '--plan')];
+        const [was, is] = [await isBlocked(asked, ['TRUNCATE']), await isBlocked(asked, words)];
+        const isPossible = [had.answer === 'yes' && !was, has.answer === 'yes' && !is] as const;
+        const turn =
+          isPossible[0] && !isPossible[1]
+            ? has.answer === 'yes'
+              ? 'blocked'
+              : 'refused'
+            : !isPossible[0] && isPossible[1]
+              ? 'possible'
+              : isPossible[1] && had.approval !== has.approval
+                ? has.approval
+                  ? 'approval'
+                  : 'unapproved'
+                : undefined;
+        if (turn !== undefined) expected[turn] = (expected[turn] ?? 0) + 1;
+      }
+      recordSessions(access, all);
+      const { text } = await replay('--format json');
+      const {
+        plans,
+      }: {
+        readonly plans: readonly {
+          readonly replay: { readonly changes: readonly { readonly turn: string; readonly sessions: number }[] };
+        }[];
+      } = JSON.parse(text);
+      const counted = Object.fromEntries((plans[0]?.replay.changes ?? []).map(({ turn, sessions: count }) => [turn, count]));
+      expect(counted).toEqual(expected);
+      for (const turn of Object.keys(counted)) found.add(turn);
+    }),
+    { numRuns: 5, seed: 62, endOnFailure: true },
+  );
+  expect([...found].toSorted()).toEqual(expect.arrayContaining(['approval', 'blocked', 'refused']));
+});
+
+describe('unused', () => {
+  test('lists grants, rules and groups that nothing used, and edits the manifests', async () => {
+    access.project.write(files(['TRUNCATE'], ['dev', 'ops'], []));
+    recordSessions(access, [
+      { user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: scripts[0] },
+      { user: 'dev@example.com', connection: 'ledger-db', verb: 'exec', script: scripts[0] },
+      { user: 'ops@example.com', connection: 'orders-db', verb: 'connect', script: '' },
+    ]);
+    const { code, stdout, stderr } = await access.project.ostiary('unused --since 90d --format csv'.split(' '));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Of 3 sessions since \S+: 9 grants, 0 rules, 0 groups unused, 1 not known\.$/m);
+    const rows = stdout.split('\r\n').map((line) => line.split(',').slice(0, 6).join(','));
+    expect(rows).toContain('grant,unused,ops,orders-db,exec,');
+    expect(rows).not.toContain('grant,unused,dev,orders-db,exec,');
+    expect(rows).toContain('rule,not known,GuardrailRule/no-drop,,,sessions without a script used its connections');
+    const edited = await access.project.ostiary('unused --since 90d --edit'.split(' '));
+    expect(edited.stderr).toContain('edited: access/ledger-db.yaml');
+    expect(readFileSync(join(access.project.folder, file('ledger-db')), 'utf8')).not.toContain('ops');
+    expect(readFileSync(join(access.project.folder, file('orders-db')), 'utf8')).toContain('ops');
+  });
+});
