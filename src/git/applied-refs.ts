@@ -172,14 +172,13 @@ export async function catchOriginError<T>(action: () => Promise<T>): Promise<T |
   }
 }
 
+/** The ids that the ref of a target's own name has here and on origin, which the next apply moves; empty where it does not exist. */
+export type AppliedIds = { readonly localId: string; readonly originId: string };
+
 /** The record of a target: the name of its ref, and the commit behind it; undefined if no apply was ever recorded. */
-export type LastApplied = {
+export type LastApplied = AppliedIds & {
   readonly name: string;
   readonly commit: RecordCommit | undefined;
-  /** The id that the ref of this clone has; empty if it does not exist. */
-  readonly localId: string;
-  /** The id that the ref of origin has; empty if it does not exist. */
-  readonly originId: string;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -188,22 +187,27 @@ type LastAppliedQuery = {
   /** Names of config files, to detect whether one has moved. */
   readonly configs: readonly string[];
   readonly origin: boolean;
-  /** How a target that was renamed in the config is recognized by its record; without it, none is. */
-  readonly earlier?: EarlierTargets | undefined;
+  /** How a target that was renamed in the config is recognized by its records; without it, none is. */
+  readonly renames?: RenamedTargets;
 };
 
-/** Recognizes the records of a target under its earlier names. */
-export type EarlierTargets = {
-  /** Returns whether the name may be an earlier one: no target has it now. */
-  readonly mayBe: (target: string) => boolean;
-  /** Returns whether the target of that name in a record is the same gateway. */
-  readonly isSame: (target: string, record: RecordCommit) => Promise<boolean>;
+/** Recognizes the records of a target under other names. */
+export type RenamedTargets = {
+  /** Returns whether a target has the name now. */
+  readonly isCurrent: (target: string) => boolean;
+  /**
+   * Returns whether the target of that name in a record is the same gateway; undefined if its config cannot be read, or its own record. Throws
+   * InputError when a record of another name cannot be read.
+   */
+  readonly isSame: (target: string, record: RecordCommit) => Promise<boolean | undefined>;
+  /** Returns when a record was written, as far as its signature proves it. */
+  readonly writtenAt: (record: RecordCommit) => number;
 };
 
 /**
- * Finds the record of a target: that of origin, unless this clone applied since origin was last read. If origin is not reachable,
- * returns that of this clone with a warning. Throws AppError when this clone has none either, or a damaged one: a plan without a base
- * could undo what is stricter on the gateway.
+ * Finds the record of a target: that of origin, unless this clone applied since origin was last read. Of the records that a renamed target has
+ * under several names, the last one counts. If origin is not reachable, returns that of this clone with a warning. Throws AppError when this
+ * clone has none either, or a damaged one: a plan without a base could undo what is stricter on the gateway.
  */
 export async function findLastApplied(repository: Repository, query: LastAppliedQuery): Promise<LastApplied> {
   const refs = await readAppliedRefs(repository);
@@ -211,7 +215,19 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
   const names = new Set([...refs.local.keys(), ...originNames]);
   const expected = findRecordedName(repository, query, names);
-  const name = names.has(expected) ? expected : ((await findEarlierName(repository, query, names)) ?? expected);
+  const read = (name: string): Promise<LastApplied> => readLastApplied(repository, name, { refs, originRefs });
+  const found = names.has(expected) ? await read(expected) : undefined;
+  const others = [...names].filter((name) => name !== expected && parseAppliedRefName(name)?.folder === repository.prefix);
+  const last = (await findRenamed(query, { found, others, read })) ?? found ?? (await read(expected));
+  const isMoved = expected !== appliedRefName(repository.prefix, query.target);
+  const own = isMoved ? undefined : found;
+  return { ...last, localId: own?.localId ?? '', originId: own?.originId ?? '' };
+}
+
+type ListedRefs = { readonly refs: AppliedRefs; readonly originRefs: ReadonlyMap<string, string> | AppError };
+
+/** Reads the record behind a ref, and fetches it if origin has another one than when it was last read. */
+async function readLastApplied(repository: Repository, name: string, { refs, originRefs }: ListedRefs): Promise<LastApplied> {
   const local = refs.local.get(name);
   const damage = local === undefined ? findDamage(repository, name) : undefined;
   if (damage !== undefined) throw damage;
@@ -247,26 +263,31 @@ function findRecordedName(repository: Repository, { target, configs }: LastAppli
   return moved.length === 1 ? (moved[0] ?? name) : name;
 }
 
-/** Returns the name under which a target is recorded that was renamed since; undefined if there is none, or several. */
-async function findEarlierName(
-  repository: Repository,
-  { target, earlier, origin }: LastAppliedQuery,
-  names: ReadonlySet<string>,
-): Promise<string | undefined> {
-  const found: string[] = [];
-  for (const name of names) {
-    const recorded = parseAppliedRefName(name);
-    if (earlier === undefined || recorded === undefined || recorded.folder !== repository.prefix) continue;
-    if (recorded.target === target || !earlier.mayBe(recorded.target)) continue;
-    if (origin && hasOrigin(repository)) await fetchAppliedRef(repository, name);
-    const refs = await readAppliedRefs(repository);
-    const commit = refs.origin.get(name) ?? refs.local.get(name);
-    if (commit !== undefined && (await earlier.isSame(recorded.target, commit))) found.push(name);
+type KnownNames = {
+  /** The record under the name of the target. */
+  readonly found: LastApplied | undefined;
+  readonly others: readonly string[];
+  readonly read: (name: string) => Promise<LastApplied>;
+};
+
+/** Returns the record of a renamed target that was written under another name, after the one under its name; undefined if there is none. */
+async function findRenamed({ target, renames }: LastAppliedQuery, { found, others, read }: KnownNames): Promise<LastApplied | undefined> {
+  if (renames === undefined || others.length === 0) return undefined;
+  const isOurs = found?.commit !== undefined && (await renames.isSame(target, found.commit)) !== false;
+  let last = isOurs ? found : undefined;
+  for (const name of others) {
+    const former = parseAppliedRefName(name)?.target ?? '';
+    // Only targets that exchanged their names have a record under the name of another one.
+    if (isOurs && renames.isCurrent(former)) continue;
+    const one = await read(name);
+    const isLater =
+      one.commit !== undefined && (last?.commit === undefined || renames.writtenAt(one.commit) > renames.writtenAt(last.commit));
+    if (isLater && (await renames.isSame(former, one.commit)) === true) last = one;
   }
-  return found.length === 1 ? found[0] : undefined;
+  return last;
 }
 
-type KnownRecord = Pick<LastApplied, 'name' | 'originId'> & { readonly local: RecordCommit | undefined };
+type KnownRecord = { readonly name: string; readonly originId: string; readonly local: RecordCommit | undefined };
 
 function fallBackToLocal(failure: AppError, { name, local, originId }: KnownRecord): LastApplied {
   const message = `the last applied commit cannot be read from origin: ${failure.message}`;
@@ -279,9 +300,9 @@ function fallBackToLocal(failure: AppError, { name, local, originId }: KnownReco
   const hint = `${local.id.slice(0, 10)} is the record of this clone; another apply may have run since then`;
   return {
     name,
+    commit: local,
     localId: local.id,
     originId,
-    commit: local,
     diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }],
   };
 }
@@ -291,6 +312,7 @@ export type RecordCommit = {
   readonly id: string;
   readonly tree: string;
   readonly parents: readonly string[];
+  readonly at: Date;
   readonly message: string;
 };
 
@@ -338,5 +360,5 @@ export async function writeRecordCommit(
   trees.set(repository, tree);
   const person = `Ostiary <ostiary@localhost> ${Math.floor(at.getTime() / 1000)} +0000`;
   const head = [`tree ${tree}`, ...parents.map((id) => `parent ${id}`), `author ${person}`, `committer ${person}`];
-  return { id: await writeObject(repository, 'commit', `${head.join('\n')}\n\n${message}`), tree, parents, message };
+  return { id: await writeObject(repository, 'commit', `${head.join('\n')}\n\n${message}`), tree, parents, at, message };
 }

@@ -79,9 +79,9 @@ async function readHead(context: GitContext): Promise<string | undefined> {
 
 /** Returns the time of the commit. */
 export async function committedAt(repository: Repository, commit: string): Promise<Date> {
-  const [, seconds] = /^committer .* (\d+) [+-]\d+$/m.exec((await readCommit(repository, commit))?.header ?? '') ?? [];
-  if (seconds === undefined) throw missingObject(repository, commit);
-  return new Date(Number(seconds) * 1000);
+  const read = await readCommit(repository, commit);
+  if (read === undefined) throw missingObject(repository, commit);
+  return read.at;
 }
 
 /** By two commits: what git found in a whole clone, where more history changes nothing. */
@@ -184,6 +184,8 @@ type CommitObject = {
   readonly id: string;
   readonly tree: string;
   readonly parents: readonly string[];
+  /** When it was committed. */
+  readonly at: Date;
   readonly header: string;
   readonly message: string;
 };
@@ -202,7 +204,8 @@ export async function readCommit(repository: Repository, id: string): Promise<Co
       const end = text.indexOf('\n\n');
       const header = text.slice(0, end);
       const [tree = '', ...parents] = [...header.matchAll(/^(?:tree|parent) ([0-9a-f]+)$/gm)].map(([, found = '']) => found);
-      commit = { id: object.id, tree, parents, header, message: text.slice(end + 2) };
+      const [, seconds] = /^committer .* (\d+) [+-]\d+$/m.exec(header) ?? [];
+      commit = { id: object.id, tree, parents, at: new Date(Number(seconds) * 1000), header, message: text.slice(end + 2) };
     },
   });
   return commit;

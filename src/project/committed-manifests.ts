@@ -178,12 +178,19 @@ export async function readCommittedTree(site: CommittedProject, commit: string, 
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
 }
 
-/** Returns a target as a commit has it: by its name, or the one of the same gateway whose name no target has now. */
-function findTargetThen(then: readonly Target[], { config, target }: Pick<CommittedProject, 'config' | 'target'>): Target | undefined {
+/**
+ * Returns a target as a commit has it: by its name, if that is the same gateway; otherwise the one of the same gateway that has another name,
+ * or is another gateway, now.
+ */
+export function findTargetThen(
+  then: readonly Target[],
+  { config, target }: Pick<CommittedProject, 'config' | 'target'>,
+): Target | undefined {
   const named = then.find(({ name }) => name === target.name);
-  const current = new Set(config.targets.map(({ name }) => name));
-  const [renamed, another] = then.filter(({ name, url }) => url === target.url && !current.has(name));
-  return named ?? (another === undefined ? renamed : undefined);
+  if (named?.url === target.url) return named;
+  const current = new Map(config.targets.map(({ name, url }) => [name, url]));
+  const [renamed, another] = then.filter(({ name, url }) => url === target.url && current.get(name) !== url);
+  return renamed === undefined || another !== undefined ? named : renamed;
 }
 
 /** Loads the manifests of a commit without their secrets, and the hashes of the files that secrets come from. */

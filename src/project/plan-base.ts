@@ -1,4 +1,4 @@
-import { committedAt, mergeBaseOf, type Repository } from '../git/repository.ts';
+import { mergeBaseOf, type Repository } from '../git/repository.ts';
 import { resolveCommit, shallowHint } from '../git/resolve-commit.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
@@ -152,7 +152,7 @@ async function readBase(
     ...found.diagnostics,
     ...(unmerged === undefined || refusals.length > 0 ? [] : [unmergedWarning(unmerged, target)]),
     ...unprovenWarning(unproven, input),
-    ...(await unfinishedNotice(site.repository, read)),
+    ...unfinishedNotice(read),
   ];
   const { commit } = record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
@@ -211,10 +211,9 @@ function unmergedWarning({ commit, branch, reason }: UnmergedApply, { name }: Ta
  * Reports an apply that was interrupted, or still runs: when its record was last written, and what finishes it. One that gave its lease back
  * has ended: it was of a selection, or could not write the rest.
  */
-async function unfinishedNotice(repository: Repository, { record, localId, originId }: ReadRecord): Promise<readonly Diagnostic[]> {
+function unfinishedNotice({ record, at }: ReadRecord): readonly Diagnostic[] {
   const last = record.pending.at(-1);
-  if (last === undefined) return [];
-  const at = await committedAt(repository, localId === '' ? originId : localId);
+  if (last === undefined || at === undefined) return [];
   const of = last.commit === undefined ? 'uncommitted manifests' : last.commit.slice(0, 10);
   const when = `(last record: ${timeText(at.toISOString())})`;
   const message =

@@ -1,4 +1,3 @@
-import { committedAt, type Repository } from '../../git/repository.ts';
 import { AppError } from '../../model/errors.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Permission } from '../../model/protection/permission.ts';
@@ -44,7 +43,7 @@ export async function readAppliedAccess(asked: Asked, flags: AccessFlags, contex
   const { pending, unmerged } = read.record;
   const summary = definedFields({
     commit: base.commit,
-    time: await recordedAt(repository, read),
+    time: recordedAt(read),
     unmerged,
     isIncomplete: pending.length > 0 ? true : undefined,
     removed: removed.length === 0 ? undefined : removed.map(nameOf).toSorted(),
@@ -82,12 +81,7 @@ async function readRecorded({ project, view: { desired } }: Asked, flags: Access
   }
 }
 
-/** Returns when the record was written: what it names was live by then. A record of only a commit has no time of its own. */
-async function recordedAt(
-  repository: Repository,
-  { record, localId, originId }: NonNullable<PlanBase['read']>,
-): Promise<string | undefined> {
-  const id = localId === '' ? originId : localId;
-  if (id === record.commit || record.pending.length > 0 || record.lease !== undefined) return undefined;
-  return (await committedAt(repository, id)).toISOString();
+/** Returns when the record was written: what it names was live by then. An apply that has not ended has no such time. */
+function recordedAt({ record, at }: NonNullable<PlanBase['read']>): string | undefined {
+  return record.pending.length > 0 || record.lease !== undefined ? undefined : at?.toISOString();
 }

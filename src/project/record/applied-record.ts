@@ -1,6 +1,13 @@
 import { addToGroup } from '../../model/collections.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { type EarlierTargets, findLastApplied, isRecordCommit, parseAppliedRefName, type RecordCommit } from '../../git/applied-refs.ts';
+import {
+  type AppliedIds,
+  findLastApplied,
+  isRecordCommit,
+  parseAppliedRefName,
+  type RecordCommit,
+  type RenamedTargets,
+} from '../../git/applied-refs.ts';
 import type { Repository } from '../../git/repository.ts';
 import { record as isRecord } from '../../manifest/validate/validators.ts';
 import {
@@ -16,36 +23,45 @@ import { AppError, InputError } from '../../model/errors.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import type { Allowance } from '../../model/plan/plan.ts';
 import type { EdgeEnds, ResourceId } from '../../model/resource.ts';
-import { configNames, readCommittedConfig } from '../committed-manifests.ts';
+import { configNames, findTargetThen, readCommittedConfig } from '../committed-manifests.ts';
 import type { CommittedProject } from '../project.ts';
 
-/** A record as it was read: its ref, and the ids that the ref has here and on origin; empty ids where it does not exist. */
-export type ReadRecord = {
+/** A record as it was read, and the ref that the next apply moves. */
+export type ReadRecord = AppliedIds & {
+  /** The name of the ref that it was read from, which may be an earlier one of the target. */
   readonly name: string;
+  /** When it was written; undefined if no apply was ever recorded. */
+  readonly at: Date | undefined;
   readonly record: AppliedRecord;
   /** As it was read, whether it is valid or not. */
   readonly signature?: RecordSignature | undefined;
-  readonly localId: string;
-  readonly originId: string;
   /** The record is not the one behind the ref: what reviewed commits do not prove is left out. */
   readonly isRepaired?: true;
 };
 
-type RecordQuery = { readonly target: string; readonly origin: boolean; readonly earlier?: EarlierTargets };
+type RecordQuery = { readonly target: string; readonly origin: boolean; readonly renames?: RenamedTargets };
 
-/** Returns the query for the record of a target, which may have an earlier name of it. */
+/** Returns the query for the record of a target, which may have another name of it. */
 export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQuery {
   const { config, target } = site;
   const current = new Set(config.targets.map(({ name }) => name));
-  const earlier: EarlierTargets = {
-    mayBe: (name) => !current.has(name),
-    isSame: async (former, record) => {
-      const [commit] = commitsOf(parseRecord(record).record);
+  const renames: RenamedTargets = {
+    isCurrent: (name) => current.has(name),
+    isSame: async (name, record) => {
+      const parsed = parseRecord(record);
+      if (parsed instanceof InputError && name !== target.name) throw parsed;
+      const [commit] = parsed instanceof InputError ? [] : commitsOf(parsed.record);
       const { value: then } = commit === undefined ? {} : await readCommittedConfig(site, commit);
-      return then?.targets.some(({ name, url }) => name === former && url === target.url) === true;
+      if (then === undefined) return undefined;
+      const same = findTargetThen(then.targets, site);
+      return same?.name === name && same.url === target.url;
+    },
+    writtenAt(record) {
+      const parsed = parseRecord(record);
+      return (parsed instanceof InputError ? undefined : parsed.signature?.counter) ?? record.at.getTime();
     },
   };
-  return { target: target.name, origin, earlier };
+  return { target: target.name, origin, renames };
 }
 
 type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
@@ -60,24 +76,17 @@ export async function readAppliedRecord(repository: Repository, query: RecordQue
 /** Reads the record of a target like `readAppliedRecord`; an invalid record counts as empty, and `unreadable` is its error. */
 export async function findAppliedRecord(
   repository: Repository,
-  { target, origin, earlier }: RecordQuery,
+  query: RecordQuery,
 ): Promise<FoundRecord & { readonly unreadable?: InputError }> {
-  const { name, commit, localId, originId, ...found } = await findLastApplied(repository, {
-    target,
-    configs: configNames,
-    origin,
-    earlier,
-  });
+  const { target } = query;
+  const { name, commit, localId, originId, ...found } = await findLastApplied(repository, { ...query, configs: configNames });
   const former = parseAppliedRefName(name)?.target;
   const diagnostics = former === undefined || former === target ? found.diagnostics : [...found.diagnostics, earlierName(former, target)];
-  const at = { name, localId, originId };
-  if (commit === undefined) return { read: { ...at, record: emptyRecord }, diagnostics };
-  try {
-    return { read: { ...at, ...parseRecord(commit) }, diagnostics };
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return { read: { ...at, record: emptyRecord, isRepaired: true }, diagnostics, unreadable: error };
-  }
+  const place = { name, at: commit?.at, localId, originId };
+  if (commit === undefined) return { read: { ...place, record: emptyRecord }, diagnostics };
+  const parsed = parseRecord(commit);
+  if (!(parsed instanceof InputError)) return { read: { ...place, ...parsed }, diagnostics };
+  return { read: { ...place, record: emptyRecord, isRepaired: true }, diagnostics, unreadable: parsed };
 }
 
 function earlierName(former: string, target: string): Diagnostic {
@@ -88,17 +97,17 @@ function earlierName(former: string, target: string): Diagnostic {
 /** The longest record, in characters. */
 const longestRecord = 16 * 1024 * 1024;
 
-/** Returns the record of a commit. Throws InputError if it is none, or of another version. */
-function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signature'> {
-  if (!isRecordCommit(commit)) throw unreadable(commit, 'it is a commit with files');
+/** Returns the record of a commit; the error if it is none, or of another version. */
+function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signature'> | InputError {
+  if (!isRecordCommit(commit)) return unreadable(commit, 'it is a commit with files');
   const { message, parents } = commit;
-  if (message.length > longestRecord) throw unreadable(commit, `it has more than ${longestRecord} characters`);
+  if (message.length > longestRecord) return unreadable(commit, `it has more than ${longestRecord} characters`);
   const value = parseJson(message.slice(message.indexOf('\n\n') + 2));
   if (isObject(value) && 'version' in value && value['version'] !== 1)
-    throw unreadable(commit, `it has version ${JSON.stringify(value['version'])}, but this Ostiary reads version 1`);
+    return unreadable(commit, `it has version ${JSON.stringify(value['version'])}, but this Ostiary reads version 1`);
   if (!isRecord(value)) {
     const [error] = isRecord.errors ?? [];
-    throw unreadable(commit, `it does not match its schema at ${error?.instancePath || 'the top'} (${error?.keyword ?? 'form'})`);
+    return unreadable(commit, `it does not match its schema at ${error?.instancePath || 'the top'} (${error?.keyword ?? 'form'})`);
   }
   const { version: _, pending, signature, ...rest } = value;
   const record = {
@@ -109,7 +118,7 @@ function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signatu
     })),
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
-  if (missing !== undefined) throw unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
+  if (missing !== undefined) return unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
   return { record, ...(signature === undefined ? {} : { signature }) };
 }
 

@@ -66,7 +66,7 @@ export async function proveRecord(
   const counter = Math.max(seen?.counter ?? 0, proven?.counter ?? 0);
   const signedBy = proven === undefined ? {} : { signedBy: proven.key };
   if (keys.length === 0) return { keys, ...signedBy, counter, refusals: [] };
-  if (`${read.localId}${read.originId}` === '') return { keys, counter, isMissing: true, refusals: [] };
+  if (read.at === undefined) return { keys, counter, isMissing: true, refusals: [] };
   const reason = reasonNotProven(signed, keys, isRight);
   if (reason !== undefined) return { keys, counter, refusals: [unsignedRecord(reason, site.target)] };
   if (proven !== undefined && proven.counter < counter) return { keys, counter, refusals: [earlierRecord(site.target)] };

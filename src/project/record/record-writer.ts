@@ -15,6 +15,9 @@ export type RecordWriterInput = {
   readonly now: () => Date;
 };
 
+/** When a record was written, and the counter of its signature if another run wrote it. */
+export type WrittenRecord = { readonly at: Date | undefined; readonly counter?: number | undefined };
+
 /** Writes the records of one run, each signed if there is a key, and moves the refs to them. */
 export type RecordWriter = {
   /** The name of the ref. */
@@ -23,8 +26,8 @@ export type RecordWriter = {
   readonly pushes: boolean;
   /** Whether the record that the plan was made with has the signature that this writer would give it. */
   readonly isSigned: boolean;
-  /** Writes a record as an object of git, which no ref has yet; returns its id. Its counter is above the given one. */
-  readonly write: (record: AppliedRecord, above?: number) => Promise<string>;
+  /** Writes a record as an object of git, which no ref has yet; returns its id. It counts as later than the given one, whatever the clocks show. */
+  readonly write: (record: AppliedRecord, last: WrittenRecord) => Promise<string>;
   /** Moves the ref of this clone; an empty id deletes it. Throws AppError with the code git/locked if another run moved it. */
   readonly setHere: (id: string, expected: string) => Promise<void>;
   /** Moves the ref of origin, if there is one; returns the error if that fails. */
@@ -46,15 +49,17 @@ export function createRecordWriter(project: CommittedProject, input: RecordWrite
     name,
     pushes,
     isSigned: typeof signer !== 'object' || proof?.signedBy === signer.key,
-    async write(record, above = 0) {
+    async write(record, { at: lastAt, counter: above = 0 }) {
       const now = input.now();
+      // Commits have times of whole seconds.
+      const at = lastAt === undefined ? now : new Date(Math.max(now.getTime(), lastAt.getTime() + 1000));
       if (typeof signer === 'object') {
-        const counter = Math.max(1 + (last?.counter ?? proof?.counter ?? 0), 1 + above, now.getTime());
+        const counter = Math.max(1 + (last?.counter ?? proof?.counter ?? 0), 1 + above, at.getTime());
         last = signRecord(signer, subject, { counter, content: recordHash(record) });
       }
       const message = recordMessage(name, record, last);
       checkRecordLength(message);
-      const commit = { message, parents: commitsOf(record), at: now };
+      const commit = { message, parents: commitsOf(record), at };
       return (await writeRecordCommit(repository, commit)).id;
     },
     setHere: (id, expected) => setAppliedRef(repository, name, id, expected),

@@ -35,7 +35,7 @@ import {
   recordRefusal,
 } from './record-findings.ts';
 import { type Clocks, isHeldByOther, newLease, readClocks } from './record-lease.ts';
-import { createRecordWriter, type RecordWriter, type RecordWriterInput } from './record-writer.ts';
+import { createRecordWriter, type RecordWriter, type RecordWriterInput, type WrittenRecord } from './record-writer.ts';
 
 /** What recording an apply needs. */
 export type RecorderInput = RecordWriterInput &
@@ -139,7 +139,7 @@ export async function beginRecord(
     const before = approved === undefined ? found.record : { ...found.record, approved };
     const record = withPending(withApply(before, mark), { ...(commit === undefined ? {} : { commit }), ...writes });
     const renewed = readClocks(input.now());
-    const id = await writeLeased(session, record);
+    const id = await writeLeased(session, record, found);
     // First here, where a damaged clone fails: a failure afterwards would leave the lease on origin.
     await writer.setHere(id, found.localId);
     const failure = await writer.push(id, found.originId);
@@ -183,7 +183,7 @@ async function extendLease(
   const { lost: _, ...kept } = writing;
   const renewed = readClocks(input.now());
   const written = await resultOf(async () => {
-    const made = await writeLeased(session, withLate(kept.record, kept.late), kept.counter);
+    const made = await writeLeased(session, withLate(kept.record, kept.late), lastOf(kept));
     await writer.setHere(made, kept.found.localId);
     return made;
   });
@@ -198,12 +198,12 @@ async function extendLease(
 
 /** Accepts the record that another apply moved, if the lease of this one is still in it; remembers who has the lease, if not. */
 async function acceptMoved(session: RecorderSession, writing: WritingState, failure: AppError): Promise<WritingState> {
-  const { localId, originId, record, signature } = await readMoved(session);
+  const { at, localId, originId, record, signature } = await readMoved(session);
   const { lost: _, ...kept } = writing;
   if (record.lease?.run !== session.input.run) return { ...kept, lost: { failure, by: record.lease?.run ?? 'a run that has ended' } };
   return {
     ...kept,
-    found: { ...kept.found, localId, originId },
+    found: { ...kept.found, at, localId, originId },
     late: lateWrites(record, kept.record),
     counter: signature?.counter,
   };
@@ -243,7 +243,7 @@ async function addWrites(session: RecorderSession, { complete, writes, deleted }
     const next = withLate(read.record, [added]);
     const written = await resultOf(async () => {
       if (next === read.record) return;
-      const id = await writer.write(next, read.signature?.counter);
+      const id = await writer.write(next, { at: read.at, counter: read.signature?.counter });
       await writer.setHere(id, read.localId);
       const failure = await writer.push(id, read.originId);
       if (failure !== undefined) throw failure;
@@ -259,14 +259,20 @@ async function tryEnd(session: RecorderSession, state: RecorderState, end: Recor
   const { site, input, writer } = session;
   const { mark } = state;
   const { commit, applied } = await session.readHead();
-  const { record: before, localId, originId, isRepaired } = state.is === 'writing' ? state.found : await readRecord(session);
+  const found = state.is === 'writing' ? state.found : await readRecord(session);
+  const { record: before, localId, originId, isRepaired } = found;
   const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
   const completes = end.complete && applied !== undefined;
   const ended = completes ? completedRecord(input, record, end, applied) : incompleteRecord(record, end, applied);
   const next = state.is === 'writing' ? withLate(ended, state.late) : ended;
-  const isAsRead = state.is === 'waiting' && isRepaired !== true && writer.isSigned && (!writer.pushes || originId === localId);
+  const isAsRead =
+    state.is === 'waiting' &&
+    found.name === writer.name &&
+    isRepaired !== true &&
+    writer.isSigned &&
+    (!writer.pushes || originId === localId);
   const isSaved = isAsRead && recordMessage('', next) === recordMessage('', before);
-  const id = isSaved ? localId : await writer.write(next, state.is === 'writing' ? state.counter : undefined);
+  const id = isSaved ? localId : await writer.write(next, state.is === 'writing' ? lastOf(state) : { at: found.at });
   if (!isSaved) await writer.setHere(id, localId);
   const failure = isSaved ? undefined : await writer.push(id, originId);
   // Another apply moved the record of origin: it is read again.
@@ -283,9 +289,8 @@ function completedRecord({ unmergedHead }: RecorderInput, before: AppliedRecord,
   return unmergedRecord(before, end, { commit, reviewed: unmergedHead.reviewed });
 }
 
-async function readRecord({ site, input, writer: { name } }: RecorderSession): Promise<ReadRecord> {
-  const found = input.read ?? (await readAppliedRecord(site.repository, recordQueryOf(site, input.options.origin))).read;
-  return found.name === name ? found : { ...found, name, localId: '', originId: '' };
+async function readRecord({ site, input }: RecorderSession): Promise<ReadRecord> {
+  return input.read ?? (await readAppliedRecord(site.repository, recordQueryOf(site, input.options.origin))).read;
 }
 
 /** Reads the record that another apply moved. Throws AppError when its signature does not count: this run must not sign it. */
@@ -297,8 +302,12 @@ async function readMoved({ site, input: { options } }: RecorderSession): Promise
   return read;
 }
 
-function writeLeased({ writer, input }: RecorderSession, record: AppliedRecord, above?: number): Promise<string> {
-  return writer.write({ ...record, lease: newLease(input.run, input.leaseNow()) }, above);
+function writeLeased({ writer, input }: RecorderSession, record: AppliedRecord, last: WrittenRecord): Promise<string> {
+  return writer.write({ ...record, lease: newLease(input.run, input.leaseNow()) }, last);
+}
+
+function lastOf({ found: { at }, counter }: WritingState): WrittenRecord {
+  return { at, counter };
 }
 
 /** Returns the result of the work, or the error that it throws, if that is one of Ostiary and no refusal. */

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { clockOf } from '../../support/process-clock.ts';
 import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -6,15 +8,18 @@ import { useGateway } from '../use-gateway.ts';
 const gateway = useGateway();
 const { make, makeOrigin, clone } = useRepositories();
 
-function configOf(...targets: readonly (readonly [string, string])[]): string {
-  const all = targets.map(([name, url]) => `  ${name}: { url: '${url}', prune: true }\n`).join('');
-  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets:\n${all}`;
+function configOf(...targets: readonly (readonly [string, string, folder?: string])[]): string {
+  const all = targets
+    .map(([name, url, folder = 'access']) => `  ${name}: { url: '${url}', prune: true, manifests: [${folder}] }\n`)
+    .join('');
+  return `apiVersion: ostiary/v1\nkind: Config\ntargets:\n${all}`;
 }
 
 /** Applies two connections to a target called prod, then removes one of them in a commit with another config. */
 async function renamedProject(
   name: string,
   config: (url: string) => string,
+  clock: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly ours: TestRepository; readonly origin: TestRepository }> {
   const ours = withPush(
     make({
@@ -24,7 +29,7 @@ async function renamedProject(
     }),
   );
   const origin = makeOrigin(ours);
-  expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+  expect(await gateway.process('apply --yes', ours.folder, clock)).toMatchObject({ code: 0 });
   ours.remove('access/gone.yaml');
   ours.save({ 'ostiary.yaml': config(gateway.url()) });
   return { ours, origin };
@@ -50,4 +55,53 @@ test('the record of another target is not that of a new one', async () => {
   const { stdout, stderr } = await gateway.run('plan --target production', ours.folder);
   expect(stderr + stdout).not.toContain('git/earlier-target');
   expect(stdout).not.toContain('- Connection/rt2-gone');
+});
+
+test('of the records of a target that is renamed and renamed back, the later one counts, whatever the clocks show', async () => {
+  const minutes = join(make({ minutes: '60' }).folder, 'minutes');
+  const ahead = clockOf(minutes, { own: true });
+  const { ours, origin } = await renamedProject('rt3', (url) => configOf(['production', url]), ahead);
+  const other = clone(origin);
+  expect(await gateway.run('apply --yes', other.folder)).toMatchObject({ code: 0 });
+  for (const [name, before] of [
+    ['prod', 'production'],
+    ['production', 'prod'],
+  ] as const) {
+    ours.save({ 'ostiary.yaml': configOf([name, gateway.url()]), [`access/${name}.yaml`]: connection(`rt3-${name}`) });
+    other.git('pull', '--quiet', 'origin', 'main');
+    for (const { folder } of [ours, other, clone(origin)]) {
+      const { stdout, stderr } = await gateway.run('plan', folder);
+      expect(stderr + stdout).toContain(`"${name}" is recorded as "${before}"`);
+      expect(stdout).toContain(`+ Connection/rt3-${name}`);
+      expect(stdout).toContain('1 to create');
+    }
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    const { stdout, stderr } = await gateway.run('plan', other.folder);
+    expect(stderr + stdout).not.toContain('git/earlier-target');
+    expect(stdout).toContain('No changes');
+  }
+});
+
+test('targets that exchange their names keep their records', async () => {
+  const [left, right] = [gateway.url(), gateway.url().replace('127.0.0.1', 'localhost')];
+  const ours = withPush(
+    make({
+      'ostiary.yaml': configOf(['a', left, 'left'], ['b', right, 'right']),
+      'left/l.yaml': connection('rt4-l'),
+      'right/r.yaml': connection('rt4-r'),
+      'right/gone.yaml': connection('rt4-gone'),
+    }),
+  );
+  makeOrigin(ours);
+  for (const name of ['a', 'b']) expect(await gateway.run(`apply --yes --target ${name}`, ours.folder)).toMatchObject({ code: 0 });
+  ours.remove('right/gone.yaml');
+  ours.save({ 'ostiary.yaml': configOf(['a', right, 'right'], ['b', left, 'left']) });
+  const [a, b] = await Promise.all(['a', 'b'].map((name) => gateway.run(`plan --target ${name}`, ours.folder)));
+  expect(`${a?.stderr}${a?.stdout}`).toContain('"a" is recorded as "b"');
+  expect(a?.stdout).toContain('- Connection/rt4-gone');
+  expect(`${b?.stderr}${b?.stdout}`).toContain('"b" is recorded as "a"');
+  expect(b?.stdout).toContain('No changes');
+  expect(await gateway.run('apply --yes --target a', ours.folder)).toMatchObject({ code: 0 });
+  const after = await gateway.run('plan --target a', ours.folder);
+  expect(after.stdout).toContain('No changes');
 });
