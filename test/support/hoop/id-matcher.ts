@@ -8,6 +8,7 @@ const forms: Readonly<Record<string, RegExp>> = {
   intercom_hmac_digest: /^[0-9a-f]{64}$|^$/,
   issued_at: /^\d{10}$/,
   expire_at: /^\d{10}$/,
+  execution_time: /^\d+$/,
   masked_key: /^hpk_.{4}\*{39}$/,
 };
 

@@ -101,7 +101,8 @@ async function openReviews(gateway: RecordedGateway): Promise<void> {
   openReview({ id: '9555e3c9-45e1-4668-bd82-5530131f57cd', connection: 'rev-db', groups: ['dba'] });
 }
 
-async function addKey({ send, tokens }: RecordedGateway, name: string, groups: readonly string[]): Promise<void> {
+/** Adds a key, whose token has its name. */
+export async function addKey({ send, tokens }: RecordedGateway, name: string, groups: readonly string[]): Promise<void> {
   const { body } = await must(send({ method: 'POST', path: '/api-keys', body: { name, groups } }));
   const key = isObject(body) ? body['key'] : undefined;
   tokens.set(name, typeof key === 'string' ? key : '');

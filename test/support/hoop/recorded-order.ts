@@ -34,7 +34,7 @@ export const accessOrder: readonly string[] = [
 ];
 
 /** The recordings of the third gateway; `rolesSteps` of `recorded-roles.ts` are between them. */
-export const rolesOrder: readonly string[] = ['94-who-is-admin.json'];
+export const rolesOrder: readonly string[] = ['94-who-is-admin.json', '97-sessions.json'];
 
 /** Who made which requests of a file, where it was not the admin's key `ci`: the recordings say it only in `why`. */
 const callers: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {

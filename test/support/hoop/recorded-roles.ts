@@ -1,4 +1,4 @@
-import { recordOn, type RecordedGateway } from './recorded-gateway.ts';
+import { addKey, must, recordOn, type RecordedGateway } from './recorded-gateway.ts';
 import { startHoopModel } from './start.ts';
 
 /** Starts the third recorded gateway, on which it was tried who is an admin. */
@@ -22,4 +22,18 @@ export const rolesSteps: Readonly<Record<string, (gateway: RecordedGateway) => P
     const key = model.store.identities.find(({ name }) => name === 'rec-root');
     tokens.set('rec-root', key?.token ?? '');
   },
+  '97-sessions.json 0': async (gateway) => {
+    await must(gateway.send({ method: 'POST', path: '/agents', body: { name: 'rec-offline' } }));
+    await addKey(gateway, 'auditor', ['auditor']);
+    for (const name of ['dev', 'ops']) await addPerson(gateway, name);
+  },
 };
+
+async function addPerson({ send, model: { store }, tokens }: RecordedGateway, group: string): Promise<void> {
+  const email = `${group}@example.com`;
+  const name = `${group.charAt(0).toUpperCase()}${group.slice(1)}`;
+  await must(send({ method: 'POST', path: '/users', body: { email, name, password: 'a-Password-1', status: 'active', groups: [group] } }));
+  tokens.set(group, `token-of-${group}`);
+  for (const [index, row] of store.identities.entries())
+    if (row.email === email) store.identities[index] = { ...row, token: `token-of-${group}` };
+}

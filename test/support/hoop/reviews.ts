@@ -28,20 +28,27 @@ function read(call: Call): Reply {
   return ok(view(row, stored));
 }
 
-/** A session contains its input only on request; users see their own sessions and those that they review. */
+/** A session contains its input unless something else is asked for; users see their own sessions and those that they review. */
 function readSession(call: Call): Reply {
-  const { caller, query, store } = call;
+  const { caller, query, store, context } = call;
   const id = param(call, 'session_id').toLowerCase();
-  const isExpanded = query.get('expand')?.split(',').includes('session_input') === true;
-  const own = store.sessions.find((one) => one.id === id && (caller.role !== 'standard' || caller.id === one.userId));
-  if (own !== undefined) return ok({ ...sessionView(own, call.context.organisation.id), script: isExpanded ? { data: own.input } : null });
+  const asked = query.get('expand') ?? '';
+  const isExpanded = asked === '' || asked.split(',').includes('session_input');
+  const started = store.sessions.find((one) => one.id === id);
   const row = [...store.reviews.values()].find((one) => one.session === id);
-  const isVisible = row !== undefined && (caller.role !== 'standard' || caller.id === row.ownerId || isReviewer(row, caller.groups));
-  if (row === undefined || !isVisible) throw new ModelError(404, 'not found');
-  return ok({
+  const shown = started === undefined ? row && reviewedSession(row, context.organisation.id) : sessionView(call, started);
+  if (shown === undefined) throw new ModelError(404, 'not found');
+  const isOwn = [started?.userId, row?.ownerId].includes(caller.id);
+  if (caller.role === 'standard' && !isOwn && !(row !== undefined && isReviewer(row, caller.groups)))
+    throw new ModelError(403, 'user is not allowed to access this session');
+  const script = isExpanded ? { data: (started ?? row)?.input ?? '' } : null;
+  return { ...ok({ ...shown, script }), headers: { 'content-type': 'application/json' } };
+}
+
+function reviewedSession(row: ReviewRow, organisation: string): JsonObject {
+  return {
     id: row.session,
-    org_id: call.context.organisation.id,
-    script: isExpanded ? { data: row.input } : null,
+    org_id: organisation,
     script_size: Buffer.byteLength(row.input),
     labels: null,
     user: row.ownerEmail,
@@ -50,7 +57,7 @@ function readSession(call: Call): Reply {
     connection: row.connection,
     verb: row.type === 'jit' ? 'connect' : 'exec',
     status: 'open',
-  });
+  };
 }
 
 function isReviewer({ groups }: ReviewRow, own: readonly string[]): boolean {

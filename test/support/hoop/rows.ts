@@ -100,6 +100,8 @@ export type SessionRow = Texts<'id' | 'connection' | 'userId' | 'userEmail' | 'u
     readonly verb: 'exec' | 'connect';
     readonly labels: JsonObject | null;
     readonly guardrails: readonly JsonObject[] | null;
+    /** What the connection was when the session began. */
+    readonly of?: Pick<ConnectionRow, 'type' | 'subtype' | 'connectionTags'>;
   };
 
 export type AccessRuleRow = Texts<'id' | 'name' | 'accessType'> &

@@ -45,7 +45,7 @@ function listSessions({ store, caller, query, context }: Call): Reply {
   );
   const newest = found.toReversed().slice(offset, offset + Math.min(limit, mostListed));
   return ok({
-    data: newest.map((row) => sessionView(row, context.organisation.id)),
+    data: newest.map((row) => sessionView({ store, context }, row)),
     total: query.get('count') === 'none' ? null : found.length,
     total_is_capped: false,
     has_next_page: offset + newest.length < found.length,
@@ -63,20 +63,35 @@ function numberIn(query: URLSearchParams, option: string, fallback: number): num
 }
 
 /** Shows a session as lists do; one session has its script, too. */
-export function sessionView(row: SessionRow, organisation: string): JsonObject {
+export function sessionView({ context, store }: Pick<Call, 'context' | 'store'>, row: SessionRow): JsonObject {
+  const { type = '', subtype = '', connectionTags = {} } = row.of ?? {};
   return {
     id: row.id,
-    org_id: organisation,
+    org_id: context.organisation.id,
     script: null,
-    script_size: Buffer.byteLength(row.input),
+    // Of the text in JSON.
+    script_size: Buffer.byteLength(JSON.stringify(row.input)) - 2,
     labels: row.labels,
+    integrations_metadata: null,
+    metadata: null,
+    metrics: null,
     user: row.userEmail,
     user_id: row.userId,
     user_name: row.userName,
+    type,
+    connection_subtype: subtype,
     connection: row.connection,
+    resource_name: store.findConnection(row.connection)?.resourceName ?? '',
+    role_name: row.connection,
+    connection_tags: connectionTags,
+    review: null,
     verb: row.verb,
     status: 'open',
+    exit_code: null,
+    event_size: 0,
     start_date: microTime(row.createdAt),
+    end_date: null,
+    ai_analysis: null,
     guardrails_info: row.guardrails === null ? null : [...row.guardrails],
     identity_type: 'user',
   };
@@ -84,9 +99,10 @@ export function sessionView(row: SessionRow, organisation: string): JsonObject {
 
 function record({ store, caller, context }: Call, { connection, verb, input, labels = null }: Recorded): string {
   const id = context.random.uuid();
+  const of = store.findConnection(connection);
   const { id: userId, email: userEmail, name: userName } = caller;
   const createdAt = context.clock.now();
-  store.sessions.push({ id, connection, verb, input, labels, userId, userEmail, userName, createdAt, guardrails: null });
+  store.sessions.push({ id, connection, verb, input, labels, userId, userEmail, userName, createdAt, guardrails: null, ...(of && { of }) });
   return id;
 }
 
@@ -136,7 +152,10 @@ function run(call: Call, row: ConnectionRow, { mode, input, session }: Command):
   const seed = { connection: row.name, input, session, type: 'onetime', ...ownerOf(call) } as const;
   const rule = governingRule(store, row.name, 'command');
   if (rule !== undefined && asksCaller(call, rule) && !skipsCaller(call, rule)) return reviewed(call, { ...seed, ...approvalOf(rule) });
-  if (row.reviewers.length === 0) return executed({ output: 'agent is offline' });
+  if (row.reviewers.length === 0) {
+    const output = 'rpc error: code = FailedPrecondition desc = agent is offline';
+    return executed({ session_id: session, output, truncated: false, execution_time: 15_000, ai_analysis: null });
+  }
   if (caller.licence === 'oss') return executed({ output: paidReview });
   return reviewed(call, { ...seed, groups: row.reviewers });
 }

@@ -116,7 +116,7 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
 function headersOf(result: ModelResponse, version: string): Record<string, string> {
   const type = result.text === undefined ? 'application/json; charset=utf-8' : 'text/plain';
   const typed = textOf(result) === undefined ? {} : { 'content-type': type };
-  return { server: `hoopgateway/${version}`, 'access-control-allow-origin': '*', ...result.headers, ...typed };
+  return { server: `hoopgateway/${version}`, 'access-control-allow-origin': '*', ...typed, ...result.headers };
 }
 
 function textOf(result: ModelResponse): string | undefined {

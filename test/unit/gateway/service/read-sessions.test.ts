@@ -1,37 +1,14 @@
 import { expect, test } from 'vitest';
 import { readSessions } from '../../../../src/gateway/service/read-sessions.ts';
-import type { JsonObject } from '../../../../src/model/json.ts';
+import { isObject, objectsIn, type JsonObject } from '../../../../src/model/json.ts';
+import { readRecording } from '../../../support/hoop/recordings.ts';
 
-/** A command as a gateway of version 1.148 listed it, and what a native session and a runbook have otherwise. */
-const recorded: JsonObject = {
-  id: '96036481-140d-4a50-8ea0-1bf82b916678',
-  org_id: '709253a6-8707-4756-b007-df7b900551bb',
-  script: null,
-  script_size: 8,
-  labels: null,
-  integrations_metadata: null,
-  metadata: null,
-  metrics: null,
-  user: 'ana@example.com',
-  user_id: 'ana@example.com',
-  user_name: 'Ana',
-  type: 'database',
-  connection_subtype: 'postgres',
-  connection: 'orders-db',
-  resource_name: '',
-  role_name: 'orders-db',
-  connection_tags: {},
-  review: null,
-  verb: 'exec',
-  status: 'open',
-  exit_code: null,
-  event_size: 0,
-  start_date: '2026-11-30T00:12:04.979898Z',
-  end_date: null,
-  ai_analysis: null,
-  guardrails_info: null,
-  identity_type: 'user',
-};
+/** Commands as a gateway of version 1.148 listed them, the newest first; the last one is `select 1`. */
+const listed = readRecording('97-sessions.json').exchanges.find(({ why }) => why === 'sessions since a time, newest first')?.answer;
+const recordedRows = isObject(listed) ? objectsIn(listed['data']) : [];
+const recorded: JsonObject = recordedRows.at(-1) ?? {};
+
+/** What a native session and a runbook have otherwise. */
 const labels = { runbookRepository: 'github.com/acme/books', runbookFile: 'ops/restart.sh', runbookParameters: '{}' };
 
 /** A gateway with these rows, which counts the requests. */
@@ -55,8 +32,8 @@ test('a session is read without its script', async () => {
   const native = { ...recorded, id: 'n', verb: 'connect', script_size: 0, identity_type: 'machine' };
   const runbook = { ...recorded, id: 'r', labels, guardrails_info: [{ rule_name: 'no-drop', direction: 'input', matched_words: ['x'] }] };
   const read = await readSessions(gatewayWith([recorded, native, runbook]), since, limits);
-  const user = { id: 'ana@example.com', name: 'ana@example.com' };
-  const common = { connection: 'orders-db', at: '2026-11-30T00:12:04.979898Z', user, isMachine: false, matched: [] };
+  const user = { id: 'dev@example.com', name: 'dev@example.com' };
+  const common = { connection: 'orders-db', at: recorded['start_date'], user, isMachine: false, matched: [] };
   expect(read).toEqual({
     isWhole: true,
     sessions: [
@@ -72,6 +49,15 @@ test('a session is read without its script', async () => {
       },
     ],
   });
+});
+
+test('a script is as long as the gateway says, and an empty one is none', async () => {
+  const read = await readSessions(gatewayWith(recordedRows), since, limits);
+  expect(read?.sessions.map(({ user, scriptSize }) => [user.name, scriptSize])).toEqual([
+    ['dev@example.com', 0],
+    ['ops@example.com', 14],
+    ['dev@example.com', 8],
+  ]);
 });
 
 test('pages overlap while sessions begin, and a session counts once', async () => {
