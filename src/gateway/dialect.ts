@@ -184,7 +184,7 @@ export type WireAccessList<Row> = {
   readonly read: (row: JsonObject) => Row;
   /** Returns the list of what belongs to one row, where that may be something: `list` is of other objects, and the rows to read are theirs. */
   readonly ownedBy?: (row: JsonObject) => WireList | undefined;
-  /** Returns other lists of the same rows, by those of the first one. */
+  /** Returns other lists of the same rows, by those of the first one; what they have is only reported. */
   others?(this: void, rows: readonly Row[]): readonly WireList[];
 };
 

@@ -21,7 +21,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const kept: KeptAnswers = new Map();
   return {
     identify: session.identify,
-    readAll: (kinds, needed) => readAll({ ...context, client: keepAnswers(session.client, kept, needed === undefined) }, kinds, needed),
+    readAll: (kinds, part) => readAll({ ...context, client: keepAnswers(session.client, kept, part !== undefined) }, kinds, part),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

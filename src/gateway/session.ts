@@ -238,7 +238,7 @@ export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' |
   /** The rows beside objects as their list was read last, and the read of it that is in progress. */
   readonly rows: { last?: RowsRead; reading?: Promise<readonly AccessGrant[] | 'off' | 'unreadable'> };
   /** The rows of a plugin by the ids of their objects, as their list was read last. */
-  readonly pluginRows: { last?: RowsRead };
+  readonly pluginRows: { last?: RowsRead | 'left out' };
   /** The keys of inherited secrets, where a bulk read has brought them. */
   readonly inherited: { keys?: InheritedKeys };
   readonly registry: Registry;

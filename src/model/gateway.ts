@@ -45,6 +45,16 @@ export type WriteRequest = {
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
 };
 
+/** The part of the lists that a run needs. */
+export type PartOfGateway = {
+  /** The objects that it needs whole; of others, their list is enough. */
+  readonly objects: ReadonlySet<ResourceId>;
+  /** The fields that it does not need: they stay empty where they take a list of their own. */
+  readonly without: ReadonlySet<string>;
+  /** Whether it needs the names of groups. */
+  readonly groups: boolean;
+};
+
 /** What cannot move from one access-request rule to another, because it would have no approval between two writes and must not be closed. */
 export type BlockedMove = {
   readonly connection: ResourceId;
@@ -87,10 +97,10 @@ export type AuditMark = { readonly principal: string; readonly at: string };
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
   /**
-   * Reads all objects of the kinds, watched ones included, in bulk; without a value when a list could not be proven complete. Of objects that
-   * are not `needed`, some fields may stay unknown; a later read of everything asks for the rest.
+   * Reads all objects of the kinds, watched ones included, in bulk; without a value when a list could not be proven complete. What a part does
+   * not need may stay unknown; a later read of more asks for the rest alone.
    */
-  readAll(kinds: readonly string[], needed?: ReadonlySet<ResourceId>): Promise<Checked<LiveState>>;
+  readAll(kinds: readonly string[], part?: PartOfGateway): Promise<Checked<LiveState>>;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
   /** Returns whether a write can depend on the version of an object: the gateway rejects others, and no proxy removes the condition. */

@@ -18,7 +18,7 @@ import { findUncommittedRemovals, removalWarnings } from '../../project/uncommit
 import type { PlanFlags } from '../context/options.ts';
 import { findForgotten, type ForgottenObject } from '../../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
-import { mayWrite, readLive, withMissingToken, withSecretsHint } from '../session/connect.ts';
+import { mayWrite, withMissingToken, withSecretsHint } from '../session/connect.ts';
 import { readAudit } from './audit-log.ts';
 import { compileTargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../../project/project.ts';
@@ -54,7 +54,7 @@ import { watchScope, withoutAccepted } from '../../reconcile/record-content/reco
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
-import { type GatheredLive, gatherLive, isEnough, readAfter, readWhile, withRead } from './read-gateway.ts';
+import { type GatheredLive, gatherLive, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
@@ -151,18 +151,16 @@ async function withInput<T>(
   const { only = [], tag = [], paths = [] } = project.selection;
   // A plan that only leaves out some objects needs nearly everything.
   const isNarrow = followsSelection && only.length + tag.length + paths.length > 0;
-  const { done: loaded, read, part } = await (isNarrow ? readAfter : readWhile)(project, reading, load);
+  const { done: loaded, ...listing } = await (isNarrow ? readAfter : readWhile)(project, reading, load);
   const { desired, policies, planBase } = loaded;
+  const { read } = listing;
   const { gateway, identity } = read;
   try {
     const base = planBase.base?.desired;
     const gather = (listed: LiveState): Promise<GatheredLive> =>
       gatherLive({ project, desired, base, record: planBase.read?.record, ...read, listed, flags, context });
     const given = inputOf(loaded, identity, flags);
-    const found = await gather(read.listed);
-    const { live, unwritten } = isEnough(found.live, part, given)
-      ? found
-      : await gather(withRead(await readLive(gateway, reading), found.live, part));
+    const { live, unwritten } = await readUntilEnough(listing, reading, { given, gather });
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
       loaded,

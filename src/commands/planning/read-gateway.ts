@@ -13,8 +13,9 @@ import type { LiveState } from '../../model/live.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import type { PlanBase } from '../../project/plan-base.ts';
 import type { OpenProject } from '../../project/project.ts';
+import { withTools } from '../../model/spec/tool-lists.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
-import { type NeededPart, neededPart, staysWithin } from '../../reconcile/prepare/needed-objects.ts';
+import { type NeededPart, neededParts, showsPlan } from '../../reconcile/prepare/needed-objects.ts';
 import type { ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { draftPlan } from '../../reconcile/reconcile.ts';
 import { withChangedSecrets } from '../../reconcile/record-content/secret-versions.ts';
@@ -32,41 +33,65 @@ type ReadingOptions = {
 /** A gateway with everything that its lists contain; the caller closes it. */
 export type ListedGateway = { readonly gateway: Gateway; readonly identity: GatewayIdentity; readonly listed: LiveState };
 
-/** The result of the work of a caller, and a gateway of which only a part was read, or everything. */
-type ReadInput<T> = { readonly done: T; readonly read: ListedGateway; readonly part: NeededPart | undefined };
+/** The result of the work of a caller, and a gateway of which the first of these parts was read; everything without parts. */
+type ReadInput<T> = { readonly done: T; readonly read: ListedGateway; readonly parts: readonly NeededPart[] };
+
+type NeedingRead = {
+  readonly desired: DesiredState;
+  readonly planBase: PlanBase;
+  readonly unplannable: unknown;
+  readonly policies: { readonly rules: readonly unknown[] };
+};
 
 /**
  * Does the work of the caller, then reads the lists that a plan of these manifests needs. A proposal, a branch that is behind, a record that is
  * missing or not finished, unmanaged objects that are reported and manifests that cannot be planned ask for everything.
  */
-export async function readAfter<T extends { readonly desired: DesiredState; readonly planBase: PlanBase; readonly unplannable: unknown }>(
+export async function readAfter<T extends NeedingRead>(
   { target }: OpenProject,
   reading: ReadingOptions,
   work: () => Promise<T>,
 ): Promise<ReadInput<T>> {
   const done = await work();
-  const { isUnrecorded, read: found, own, behind } = done.planBase;
+  const { base, isUnrecorded, read: found, own, behind } = done.planBase;
   const isSettled = isUnrecorded !== true && own === undefined && behind === undefined && (found?.record.pending ?? []).length === 0;
   const isWhole = !isSettled || target.reportUnmanaged || done.unplannable !== undefined;
-  const part = isWhole ? undefined : neededPart(done.desired, readableKinds);
-  return { done, read: await listGateway(target, { ...reading, part }), part };
+  const isChecked = done.policies.rules.length > 0;
+  const parts = isWhole ? [] : neededParts(done.desired, { base: base?.desired, registry: readableKinds, isChecked });
+  return { done, read: await listGateway(target, { ...reading, part: parts[0] }), parts };
 }
 
-/** Returns whether what was read of a gateway shows the whole plan. */
-export function isEnough(live: LiveState, part: NeededPart | undefined, given: Omit<ReconcileInput, 'live'>): boolean {
-  if (part === undefined) return true;
-  const drafted = live.partly === undefined ? undefined : draftPlan({ ...given, live }).value;
-  return drafted !== undefined && staysWithin(drafted);
+/** Reads more of a gateway until what was read shows the whole plan; `gather` completes what is listed. */
+export async function readUntilEnough<T extends { readonly live: LiveState }>(
+  { read: { gateway, listed }, parts }: Omit<ReadInput<unknown>, 'done'>,
+  reading: ReadingOptions,
+  { given, gather }: { readonly given: Omit<ReconcileInput, 'live'>; readonly gather: (listed: LiveState) => Promise<T> },
+): Promise<T> {
+  let found = await gather(listed);
+  for (const [index, part] of parts.entries()) {
+    const { live } = found;
+    const drafted = live.partly === undefined ? undefined : draftPlan({ ...given, live }).value;
+    if (drafted !== undefined && showsPlan(drafted, part)) break;
+    const next = live.partly === undefined ? undefined : parts[index + 1];
+    found = await gather(withRead(await readLive(gateway, { ...reading, part: next }), live, part));
+    if (next === undefined) break;
+  }
+  return found;
 }
 
-/** Returns the lists with the objects whose secrets were read one at a time for a part of them, unless the lists show another version. */
-export function withRead(listed: LiveState, { resources }: LiveState, part: NeededPart | undefined): LiveState {
-  const read = new Map(resources.flatMap((one) => (part?.objects.has(one.id) === true ? [[one.uid, one] as const] : [])));
+/** Returns the lists with the secrets that were read one object at a time for a part of them, unless the lists show another version. */
+function withRead(listed: LiveState, { resources }: LiveState, { objects }: NeededPart): LiveState {
+  const read = new Map(resources.flatMap((one) => (objects.has(one.id) && one.leftOut === undefined ? [[one.uid, one] as const] : [])));
   return {
     ...listed,
     resources: listed.resources.map((one) => {
       const known = read.get(one.uid);
-      return known === undefined || known.id !== one.id || known.secretsVersion !== one.secretsVersion ? one : known;
+      if (known === undefined || known.id !== one.id || known.secretsVersion !== one.secretsVersion) return one;
+      const { leftOut = [], ...rest } = one;
+      const unknown = rest.unknown.filter((path) => !leftOut.includes(path) || known.unknown.includes(path));
+      const spec = withTools(rest.spec, known.secrets, known.unknown);
+      const { secrets, changedSecrets } = known;
+      return { ...rest, spec, secrets, unknown, ...(changedSecrets === undefined ? {} : { changedSecrets }) };
     }),
   };
 }
@@ -87,7 +112,7 @@ export async function readWhile<T>({ target }: OpenProject, reading: ReadingOpti
     isAwaited = true;
     const [listed] = await listing;
     if (listed.status === 'rejected') throw listed.reason;
-    return { done, read: listed.value, part: undefined };
+    return { done, read: listed.value, parts: [] };
   } catch (error) {
     stop.abort();
     const [listed] = await listing;

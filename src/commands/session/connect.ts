@@ -170,7 +170,7 @@ export async function readLive(
   { flags, context, part }: ReadContext & { readonly part?: NeededPart | undefined },
   kinds: readonly string[] = part?.kinds ?? [...readableKinds.keys()],
 ): Promise<LiveState> {
-  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds, part?.objects)));
+  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds, part)));
 }
 
 /** Shows how many objects were read one at a time. */

@@ -3,17 +3,17 @@ import type { Client, HttpResponse } from './client.ts';
 /** The answers to the reads of a part, by path. */
 export type KeptAnswers = Map<string, HttpResponse>;
 
-/** Returns a client that keeps what it reads, or `takes` what was kept, each answer once: a read of everything repeats no read of a part. */
-export function keepAnswers(client: Client, kept: KeptAnswers, takes: boolean): Client {
+/** Returns a client that takes what was kept, each answer once, and `keeps` its answers for a read of more: that one repeats no read of a part. */
+export function keepAnswers(client: Client, kept: KeptAnswers, keeps: boolean): Client {
+  const known = new Map(kept);
+  if (!keeps) kept.clear();
   return {
     ...client,
     async send(request) {
       if (request.method !== 'GET') return client.send(request);
-      const known = takes ? kept.get(request.path) : undefined;
-      kept.delete(request.path);
-      if (known !== undefined) return known;
-      const answer = await client.send(request);
-      if (!takes) kept.set(request.path, answer);
+      const answer = known.get(request.path) ?? (await client.send(request));
+      known.delete(request.path);
+      if (keeps) kept.set(request.path, answer);
       return answer;
     },
   };

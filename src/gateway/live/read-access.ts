@@ -29,7 +29,7 @@ type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'rows' 
 export async function readWatched(
   context: WatchContext,
   rows: readonly WatchedRow[],
-  listed: ListedEntries & { readonly budget: AnswerBudget },
+  listed: ListedEntries & WatchedRead,
 ): Promise<readonly (readonly LiveResource[] | undefined)[]> {
   const none = Promise.resolve(defaultRoles);
   const settings = rows.find(({ kind }) => isAuthSetting(`${kind}/`));
@@ -38,19 +38,21 @@ export async function readWatched(
   return Promise.all(rows.map(async (row) => (row === settings ? readSettings : readKind(context, row, { ...listed, roles }))));
 }
 
+type WatchedRead = { readonly budget: AnswerBudget; readonly reports: boolean };
+
 type WatchContext = AccessContext & Pick<GatewayContext, 'registry'>;
 
 async function readKind(
   context: WatchContext,
   { kind, list }: WatchedRow,
-  { budget, entriesOf, roles }: ListedEntries & { readonly budget: AnswerBudget; readonly roles: Promise<RoleNames | 'unreadable'> },
+  { entriesOf, roles, ...reading }: ListedEntries & WatchedRead & { readonly roles: Promise<RoleNames | 'unreadable'> },
 ): Promise<readonly LiveResource[] | undefined> {
   const registered = context.registry.get(kind);
   if (registered === undefined) throw new Error(`the registry has no kind ${kind}`);
   const owners = list.ownedBy === undefined ? undefined : ((await entriesOf(list.list)) ?? 'unreadable');
   const rows = await (typeof owners === 'object'
-    ? readOwned(context, list, { owners, budget })
-    : (owners ?? readListed(context, list, budget)));
+    ? readOwned(context, list, { owners, ...reading })
+    : (owners ?? readListed(context, list, reading)));
   if (rows === 'unreadable') return undefined;
   const names = bearsRoles(kind) ? await roles : undefined;
   if (names === 'unreadable') return undefined;
@@ -64,15 +66,19 @@ function withRoles(row: ListedRow, names: RoleNames): readonly ListedRow[] {
   return roles.length === 0 ? [] : [{ ...row, roles }];
 }
 
-/** Reads a list, and other lists of the same rows, sorted by name; `unreadable` where one of them is not shown. A list that does not exist has no rows. */
+/**
+ * Reads a list, and for reports other lists of the same rows, sorted by name; `unreadable` where one of them is not shown. A list that does not
+ * exist has no rows.
+ */
 async function readListed<Row extends ObjectIdentity>(
   context: AccessContext,
   { list, others, read }: WireAccessList<Row>,
-  budget: AnswerBudget,
+  { budget, reports }: WatchedRead,
 ): Promise<readonly Row[] | 'unreadable'> {
   const first = await readAccessList(context, { list, read }, budget);
   const known = typeof first === 'string' ? [] : first;
-  const more = await Promise.all((others?.(known) ?? []).map((one) => readAccessList(context, { list: one, read }, budget)));
+  const also = reports ? (others?.(known) ?? []) : [];
+  const more = await Promise.all(also.map((one) => readAccessList(context, { list: one, read }, budget)));
   if ([first, ...more].includes('unreadable')) return 'unreadable';
   return sortedByName([...known, ...more.flatMap((rows) => (typeof rows === 'string' ? [] : rows))]);
 }
@@ -87,7 +93,7 @@ const atATime = 8;
 async function readOwned<Row extends ObjectIdentity>(
   context: AccessContext,
   { read, ownedBy }: WireAccessList<Row>,
-  { owners, budget }: { readonly owners: readonly JsonObject[]; readonly budget: AnswerBudget },
+  { owners, budget }: WatchedRead & { readonly owners: readonly JsonObject[] },
 ): Promise<readonly Row[] | 'unreadable'> {
   const found: Row[] = [];
   let isHidden = false;

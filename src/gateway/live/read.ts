@@ -1,6 +1,7 @@
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
+import type { PartOfGateway } from '../../model/gateway.ts';
 import type { LiveResource, LiveState, LookupEntry, RowFieldState, UnreadKind } from '../../model/live.ts';
 import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -18,10 +19,10 @@ import { type AddedRows, agrees, type NeededObjects, readSupplement, unreadRow, 
 import { listFetcher, readWholeList, unexpectedShape, type WholeList } from './whole-list.ts';
 
 /**
- * Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. Of objects that
- * are not `needed`, what only another list has stays unread.
+ * Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. For a part, what
+ * only another list has of other objects stays unread, and so do lists that it does not need.
  */
-export async function readAll(context: GatewayContext, registered: readonly string[], needed?: NeededObjects): Promise<Checked<LiveState>> {
+export async function readAll(context: GatewayContext, registered: readonly string[], part?: PartOfGateway): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
   const kinds = registered.filter((kind) => dialect.kinds[kind] !== undefined);
   const { seesAll, seesSecrets, role, longestAccess, accessLimits, server } = await context.capabilities();
@@ -29,18 +30,20 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const budget = createAnswerBudget();
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
   const watchable = watchedRows(dialect, registered);
-  const listings = kinds.map((kind) => listReadable(context, kind, budget, needed));
+  const listings = kinds.map((kind) => listReadable(context, kind, budget, part?.objects));
   const entriesOf = async (list: WireList): Promise<readonly JsonObject[] | undefined> => {
     const { value, unread } = (await listings[kinds.findIndex((kind) => dialect.kinds[kind]?.list === list)]) ?? {};
     return unread === undefined ? value?.entries : value?.entries.filter((entry) => !unread.has(readUid(entry) ?? ''));
   };
   const [lookups, groups, rows, , lists, watched] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
-    dialect.access.groups === undefined ? undefined : readGroups(context, dialect.access.groups.list, budget),
+    dialect.access.groups === undefined || part?.groups === false ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
-    Promise.all(kinds.flatMap((kind) => dialect.kinds[kind]?.pluginRows ?? []).map((noted) => readPluginRows(context, noted, budget))),
+    Promise.all(
+      kinds.flatMap((kind) => dialect.kinds[kind]?.pluginRows ?? []).map((noted) => readPluginRows(context, noted, { budget, part })),
+    ),
     Promise.all(listings),
-    readWatched(context, watchable, { budget, entriesOf }),
+    readWatched(context, watchable, { budget, entriesOf, reports: part === undefined }),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
@@ -135,7 +138,7 @@ export async function readOne(
         : knownGroups(known, wireKind.rows),
     pluginRows === undefined || context.pluginRows.last !== undefined
       ? undefined
-      : readPluginRows(context, pluginRows, createAnswerBudget()),
+      : readPluginRows(context, pluginRows, { budget: createAnswerBudget() }),
   ]);
   if (response === undefined) return undefined;
   const read = await resourceFromResponse(context, kindOf(live.id), response);

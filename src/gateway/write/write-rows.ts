@@ -39,7 +39,7 @@ export function pluginRowPort(context: GatewayContext, binding: KindBinding): Ro
       return withPluginRow(context, live, binding);
     },
     async readAgain(live) {
-      await readPluginRows(context, pluginRows, createAnswerBudget());
+      await readPluginRows(context, pluginRows, { budget: createAnswerBudget() });
       return withPluginRow(context, live, binding);
     },
   };

@@ -269,7 +269,7 @@ export const access: WireAccess = {
     others: (rows) => (rows.some(({ name, value }) => name === 'auth_method' && value === 'local') ? [] : [mcpSettings]),
     read: readSetting,
   },
-  'organization-settings': { list: roleInfo, others: () => [profile, maskingProvider], read: readSetting },
+  'organization-settings': { list: maskingProvider, others: () => [profile, roleInfo], read: readSetting },
 };
 
 /** The fields of a rule that change with each write of its rulepack, or with its name. */
