@@ -6,6 +6,7 @@ import { config, connection, guardrail } from '../e2e/project.ts';
 import { file, open, type AccessProject, useAccessProjects } from '../support/access-project.ts';
 import { formsOf } from '../support/canary-forms.ts';
 import { auditorToken } from '../support/hoop-project.ts';
+import { recordSessions, type StartedSession } from '../support/record-sessions.ts';
 
 const accessProject = useAccessProjects();
 const canary = 'kanarie-script-Vb7nMq2wEr';
@@ -16,27 +17,6 @@ const people: Readonly<Record<string, readonly string[]>> = {
   'none@example.com': [],
 };
 const scripts = [`select '${canary}'`, `DROP TABLE "${canary}"`, `delete from t -- ${canary}`, ''] as const;
-
-type Asked = { readonly user: string; readonly connection: string; readonly verb: 'exec' | 'connect'; readonly script: string };
-
-/** Records sessions as if people had started them, the first one first. */
-function recordSessions({ project }: AccessProject, all: readonly Asked[], daysAgo = 1): void {
-  const { store } = project.model;
-  store.sessions.length = 0;
-  for (const [index, { user, connection: name, verb, script }] of all.entries())
-    store.sessions.push({
-      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
-      connection: name,
-      verb,
-      input: verb === 'connect' ? '' : script,
-      userId: user,
-      userEmail: user,
-      userName: user,
-      labels: null,
-      guardrails: null,
-      createdAt: BigInt(Date.now() - daysAgo * 86_400_000 + index) * 1_000_000n,
-    });
-}
 
 const files = (words: readonly string[], groups: readonly string[], asks: readonly string[]): Readonly<Record<string, string>> => ({
   [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['dev', 'ops'] }),
@@ -59,7 +39,7 @@ beforeAll(async () => {
     await access.project.send('POST', '/users', { email, name: email, password: 'tries-everything', status: 'active', groups });
 });
 
-const sessions: readonly Asked[] = [
+const sessions: readonly StartedSession[] = [
   ...Array.from({ length: 5 }, () => ({ user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: scripts[1] }) as const),
   { user: 'ops@example.com', connection: 'orders-db', verb: 'exec', script: scripts[1] },
   { user: 'ops@example.com', connection: 'ledger-db', verb: 'connect', script: '' },
@@ -75,7 +55,7 @@ async function replayLines(): Promise<readonly string[]> {
 
 describe('plan --replay', () => {
   test('says in at most six lines whom the plan stops and why, and names people only in text in full and in JSON', async () => {
-    recordSessions(access, sessions);
+    recordSessions(access.project.model, sessions);
     access.project.write(files(['DROP'], ['dev'], ['sre']));
     const lines = await replayLines();
     expect(lines.map((line) => line.replace(/\d{4}-\d\d-\d\d/, 'DAY'))).toEqual([
@@ -106,7 +86,7 @@ describe('plan --replay', () => {
   });
 
   test('reads the scripts that decide, and no others, in pages of a hundred', async () => {
-    recordSessions(access, [
+    recordSessions(access.project.model, [
       ...sessions,
       ...Array.from(
         { length: 250 },
@@ -122,16 +102,16 @@ describe('plan --replay', () => {
 
   test('reads the newest thousand, and says since when', async () => {
     recordSessions(
-      access,
+      access.project.model,
       Array.from({ length: 1100 }, () => ({ user: 'dev@example.com', connection: 'orders-db', verb: 'connect', script: '' })),
     );
     expect((await replayLines())[0]).toMatch(/^- Of the newest 1000 sessions, all since /);
-    recordSessions(access, sessions, 31);
+    recordSessions(access.project.model, sessions, 31);
     expect((await replayLines())[0]).toMatch(/^- Of 0 sessions since /);
   });
 
   test('is one line where sessions cannot be read', async () => {
-    recordSessions(access, sessions);
+    recordSessions(access.project.model, sessions);
     const { model } = access.project;
     for (const status of [403, 404, 500]) {
       model.setFault(({ route }) => (route === 'GET /sessions' ? { kind: 'answer', when: 'before', status } : undefined));
@@ -147,7 +127,7 @@ describe('plan --replay', () => {
   });
 
   test('prints and stores nothing of a script, in no format', async () => {
-    recordSessions(access, sessions);
+    recordSessions(access.project.model, sessions);
     access.project.write(files(['DROP'], ['dev'], ['sre']));
     const printed: string[] = [];
     for (const format of ['text', 'json', 'markdown'])
@@ -169,14 +149,14 @@ describe('plan --replay', () => {
 type Can = { readonly answer: string; readonly approval: boolean };
 
 /** Asks `can` about a person before or after the plan. */
-async function can({ user, verb, connection: name }: Asked, state: '--live' | '--plan'): Promise<Can> {
+async function can({ user, verb, connection: name }: StartedSession, state: '--live' | '--plan'): Promise<Can> {
   const { stdout } = await access.project.ostiary(['can', '--user', user, verb, name, state, '--format', 'json']);
   const { answer, approval }: { readonly answer: string; readonly approval?: unknown } = JSON.parse(stdout);
   return { answer, approval: approval !== undefined && approval !== null };
 }
 
 /** Asks `test` whether a rule with the words blocks a script. */
-async function isBlocked({ verb, script }: Asked, words: readonly string[]): Promise<boolean> {
+async function isBlocked({ verb, script }: StartedSession, words: readonly string[]): Promise<boolean> {
   if (verb === 'connect' || script === '') return false;
   const rule = {
     apiVersion: 'ostiary/v1',
@@ -211,7 +191,7 @@ test('a replay agrees with can and test about each session', { timeout: 120_000 
       access.project.write(files(words, groups, asks));
       const expected: Record<string, number> = {};
       const known = new Map<string, Promise<Can>>();
-      const answerTo = (asked: Asked, state: '--live' | '--plan'): Promise<Can> => {
+      const answerTo = (asked: StartedSession, state: '--live' | '--plan'): Promise<Can> => {
         const key = JSON.stringify([asked.user, asked.connection, asked.verb, state]);
         const answer = known.get(key) ?? can(asked, state);
         known.set(key, answer);
@@ -235,7 +215,7 @@ test('a replay agrees with can and test about each session', { timeout: 120_000 
                 : undefined;
         if (turn !== undefined) expected[turn] = (expected[turn] ?? 0) + 1;
       }
-      recordSessions(access, all);
+      recordSessions(access.project.model, all);
       const { text } = await replay('--format json');
       const {
         plans,
@@ -256,7 +236,7 @@ test('a replay agrees with can and test about each session', { timeout: 120_000 
 describe('unused', () => {
   test('lists grants, rules and groups that nothing used, and edits the manifests', async () => {
     access.project.write(files(['TRUNCATE'], ['dev', 'ops'], []));
-    recordSessions(access, [
+    recordSessions(access.project.model, [
       { user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: scripts[0] },
       { user: 'dev@example.com', connection: 'ledger-db', verb: 'exec', script: scripts[0] },
       { user: 'ops@example.com', connection: 'orders-db', verb: 'connect', script: '' },

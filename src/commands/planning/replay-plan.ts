@@ -24,6 +24,6 @@ export async function replayPlan(
     const judged: JudgedSession[] = [];
     await read.readScripts(needsScript, (session, script) => judged.push(judge(session, script)));
     const positionOf = deciderPositions(desired, after);
-    return summarizeReplay(judged, { since, isWhole, positionOf, namesPeople: context.env['CI'] !== 'true' });
+    return summarizeReplay(judged, { since, isWhole, positionOf, namesPeople: ['', 'false'].includes(context.env['CI'] ?? '') });
   });
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../model/collections.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { Unused, UnusedGrant } from '../../model/result/replay.ts';
 import type { TableListing } from '../blocks.ts';
@@ -14,16 +15,29 @@ export function unusedSentence({ since, sessions, isWhole, ...found }: Unused): 
   return `Of ${which} since ${since}: ${counts} unused, ${unknown} not known.`;
 }
 
-/** Lists what no session used, and what is not known. */
-export function unusedListing(unused: Unused): TableListing {
-  return { headers: ['what', 'is', 'name', 'connection', 'verb', 'why', 'declared'], rows: rowsOf(unused) };
+/** Lists what no session used, and what is not known: the verbs of a grant in one row. */
+export function unusedListing({ grants, rules, groups }: Unused): TableListing {
+  const byGrant = groupBy(grants, ({ group, connection, why = '' }) => JSON.stringify([group, connection, why]));
+  const rows = [
+    ...[...byGrant.values()].map((all) =>
+      findingRow(`${all[0].group} on ${all[0].connection}: ${all.map(({ verb }) => verb).join(', ')}`, all[0]),
+    ),
+    ...rules.map((one) => findingRow(one.name, one)),
+    ...groups.map((one) => findingRow(`group ${one.name}`, one)),
+  ];
+  return { headers: ['name', 'unused', 'declared'], rows, wraps: true };
 }
 
-/** Returns the list as CSV. */
-export function unusedCsv(unused: Unused): string {
-  const { headers, rows } = unusedListing(unused);
-  return csvText([headers, ...rows]);
+function findingRow(name: string, { isUsed, why = '', at }: Finding): readonly string[] {
+  return [name, isUsed === 'no' ? 'yes' : `not known: ${why}`, at === undefined ? '' : `${at.file}:${at.line}`];
 }
+
+/** Returns the list as CSV, one row for each verb. */
+export function unusedCsv(unused: Unused): string {
+  return csvText([['what', 'is', 'name', 'connection', 'verb', 'why', 'declared'], ...rowsOf(unused)]);
+}
+
+type Finding = Pick<UnusedGrant, 'isUsed' | 'why' | 'at'>;
 
 function rowsOf({ grants, rules, groups }: Unused): readonly (readonly string[])[] {
   return [
@@ -36,7 +50,7 @@ function rowsOf({ grants, rules, groups }: Unused): readonly (readonly string[])
 function unusedRow(
   what: string,
   name: string,
-  { isUsed, why = '', at }: Pick<UnusedGrant, 'isUsed' | 'why' | 'at'>,
+  { isUsed, why = '', at }: Finding,
   { connection, verb }: { readonly connection: string; readonly verb: string } = { connection: '', verb: '' },
 ): readonly string[] {
   return [what, isUsed === 'no' ? 'unused' : 'not known', name, connection, verb, why, at === undefined ? '' : formatPosition(at)];

@@ -1,0 +1,27 @@
+import type { HoopModel } from './hoop/start.ts';
+
+/** A session as a person would start it. */
+export type StartedSession = {
+  readonly user: string;
+  readonly connection: string;
+  readonly verb: 'exec' | 'connect';
+  readonly script: string;
+};
+
+/** Records sessions, and no others, as if people had started them, the first one first. */
+export function recordSessions({ store }: Pick<HoopModel, 'store'>, all: readonly StartedSession[], daysAgo = 1): void {
+  store.sessions.length = 0;
+  for (const [index, { user, connection, verb, script }] of all.entries())
+    store.sessions.push({
+      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      connection,
+      verb,
+      input: verb === 'connect' ? '' : script,
+      userId: user,
+      userEmail: user,
+      userName: user,
+      labels: null,
+      guardrails: null,
+      createdAt: BigInt(Date.now() - daysAgo * 86_400_000 + index) * 1_000_000n,
+    });
+}
