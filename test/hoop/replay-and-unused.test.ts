@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { config, connection, guardrail } from '../e2e/project.ts';
-import { file, open, type AccessProject, useAccessProjects } from '../support/access-project.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { config, connection, guardrail, manifest } from '../e2e/project.ts';
+import { file, oneLine, open, type AccessProject, useAccessProjects } from '../support/access-project.ts';
 import { formsOf } from '../support/canary-forms.ts';
-import { auditorToken } from '../support/hoop-project.ts';
+import { auditorToken, standardToken } from '../support/hoop-project.ts';
 import { recordSessions, type StartedSession } from '../support/record-sessions.ts';
 
 const accessProject = useAccessProjects();
@@ -45,6 +47,8 @@ const sessions: readonly StartedSession[] = [
   { user: 'ops@example.com', connection: 'ledger-db', verb: 'connect', script: '' },
   { user: 'dev@example.com', connection: 'ledger-db', verb: 'exec', script: scripts[0] },
   { user: 'gone@example.com', connection: 'ledger-db', verb: 'exec', script: scripts[0] },
+  { user: 'dev@example.com', connection: 'deleted-db', verb: 'exec', script: scripts[1] },
+  { user: 'gone@example.com', connection: 'deleted-db', verb: 'connect', script: '' },
 ];
 
 /** Returns the lines of the replay in Markdown. */
@@ -59,7 +63,7 @@ describe('plan --replay', () => {
     access.project.write(files(['DROP'], ['dev'], ['sre']));
     const lines = await replayLines();
     expect(lines.map((line) => line.replace(/\d{4}-\d\d-\d\d/, 'DAY'))).toEqual([
-      '- Of 9 sessions since `DAY` (1 without a script, asked for access alone), **6 by 2 people** would now be blocked, **1 by 1 person** would be refused, **1 by 1 person** would need approval, 0 would be newly possible, **1 by 1 person** cannot be known.',
+      '- Of 11 sessions since `DAY` (2 without a script, asked for access alone), **6 by 2 people** would now be blocked, **1 by 1 person** would be refused, **1 by 1 person** would need approval, 0 would be newly possible, **1 by 1 person** cannot be known.',
       '- **Blocked**: 6 by `no-drop` `access/no-drop.yaml:10`',
       '- **Refused**: 1 by `ledger-db` `access/ledger-db.yaml:15`',
       '- **Need approval, or another one**: 1 by `ledger-db` `access/ledger-db.yaml:18`',
@@ -73,9 +77,9 @@ describe('plan --replay', () => {
       plans: [
         {
           replay: {
-            sessions: 9,
+            sessions: 11,
             isWhole: true,
-            withoutScript: 1,
+            withoutScript: 2,
             changes: [{ turn: 'blocked', users: [{ name: 'dev@example.com', sessions: 5 }, {}] }, {}, {}, {}],
           },
         },
@@ -83,6 +87,9 @@ describe('plan --replay', () => {
     });
     const inJob = await access.project.ostiary('plan --replay 30d --full --format json'.split(' '), { CI: 'true' });
     expect(inJob.stdout).not.toContain('@example.com');
+    await replay('--full --report html=replay.html');
+    const page = readFileSync(join(access.project.folder, 'replay.html'), 'utf8');
+    expect([page.includes('Of 11 sessions'), page.includes('@example.com')]).toEqual([true, false]);
   });
 
   test('reads the scripts that decide, and no others, in pages of a hundred', async () => {
@@ -106,8 +113,34 @@ describe('plan --replay', () => {
       Array.from({ length: 1100 }, () => ({ user: 'dev@example.com', connection: 'orders-db', verb: 'connect', script: '' })),
     );
     expect((await replayLines())[0]).toMatch(/^- Of the newest 1000 sessions, all since /);
-    recordSessions(access.project.model, sessions, 31);
-    expect((await replayLines())[0]).toMatch(/^- Of 0 sessions since /);
+    // A day behind the clock of the gateway, at the border, and before it.
+    for (const [daysAgo, count] of [
+      [-1, 11],
+      [29.99, 11],
+      [30.01, 0],
+    ] as const) {
+      recordSessions(access.project.model, sessions, daysAgo);
+      expect((await replayLines())[0]).toContain(`Of ${count} sessions since `);
+    }
+  });
+
+  test('reads the sessions of each of several targets', async () => {
+    recordSessions(access.project.model, sessions);
+    const { model, url, folder } = access.project;
+    const alone = readFileSync(join(folder, 'ostiary.yaml'), 'utf8');
+    access.project.write({ 'ostiary.yaml': config({ prod: url, copy: url }) });
+    model.setFault(({ route, routeIndex }) =>
+      route === 'GET /sessions' && routeIndex > before ? { kind: 'answer', when: 'before', status: 403 } : undefined,
+    );
+    const before = model.log.count('GET /sessions') + 1;
+    const { text } = await replay('--all-targets --format json');
+    model.setFault(undefined);
+    access.project.write({ 'ostiary.yaml': alone });
+    const { plans }: { readonly plans: readonly { readonly replay: unknown }[] } = JSON.parse(text);
+    expect(plans.map((plan) => plan.replay)).toMatchObject([
+      { sessions: 11 },
+      { missing: 'the gateway has no sessions, or does not show them to this token' },
+    ]);
   });
 
   test('is one line where sessions cannot be read', async () => {
@@ -122,8 +155,10 @@ describe('plan --replay', () => {
     expect((await replayLines()).at(-1)).toContain('because the gateway does not show the script');
     model.setFault(undefined);
     expect((await access.project.ostiary('plan --replay 30d'.split(' '), { OSTIARY_TOKEN: auditorToken })).stdout).toContain(
-      'Of 9 sessions',
+      'Of 11 sessions',
     );
+    const own = await access.project.ostiary('unused'.split(' '), { OSTIARY_TOKEN: standardToken });
+    expect([own.code, own.stdout]).toEqual([expect.any(Number), expect.not.stringContaining('Of ')]);
   });
 
   test('prints and stores nothing of a script, in no format', async () => {
@@ -142,7 +177,14 @@ describe('plan --replay', () => {
     const { folder } = access.project;
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
       if (statSync(join(folder, name)).isFile()) printed.push(readFileSync(join(folder, name), 'latin1'));
-    for (const form of formsOf(canary)) expect(printed.filter((text) => text.includes(form))).toEqual([]);
+    for (const { path, body, headers } of access.project.model.log.requests) printed.push(path, body, JSON.stringify(headers));
+    const digests = [...scripts.filter((text) => text !== ''), canary].flatMap((text) =>
+      (['md5', 'sha1', 'sha256', 'sha512'] as const).flatMap((name) => {
+        const digest = createHash(name).update(text).digest();
+        return [digest.toString('hex'), digest.toString('base64url')].map((form) => form.slice(0, 12));
+      }),
+    );
+    for (const form of [...formsOf(canary), ...digests]) expect(printed.filter((text) => text.includes(form))).toEqual([]);
   });
 });
 
@@ -252,5 +294,68 @@ describe('unused', () => {
     expect(edited.stderr).toContain('edited: access/ledger-db.yaml');
     expect(readFileSync(join(access.project.folder, file('ledger-db')), 'utf8')).not.toContain('ops');
     expect(readFileSync(join(access.project.folder, file('orders-db')), 'utf8')).toContain('ops');
+    // Who used it loses nothing, and no one gets more.
+    expect((await access.project.ostiary(['plan'])).stdout).toMatch(/ops (?:can no longer reach|loses? access to) ledger-db/);
+    access.project.write(files(['TRUNCATE'], ['dev', 'ops'], []));
+  });
+
+  test('does not know what older sessions used, and leaves the manifests', async () => {
+    recordSessions(
+      access.project.model,
+      Array.from({ length: 10_001 }, () => ({ user: 'none@example.com', connection: 'orders-db', verb: 'connect', script: '' })),
+    );
+    const { stdout, stderr } = await access.project.ostiary('unused --since 90d --edit'.split(' '));
+    expect(oneLine(stderr)).toMatch(
+      /Of the newest 10000 sessions, all since \S+: 0 grants, 0 rules, 0 groups unused, \d+ not known\. nothing to edit/,
+    );
+    expect(oneLine(stdout)).toContain('dev on orders-db: connect, exec, runbooks not known: older sessions were not read');
+  });
+
+  test('says of rules of each kind whether they matched', async () => {
+    const manifests = {
+      [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['dev', 'ops'] }),
+      [file('idle-db')]: connection('idle-db', { ...open, access_groups: ['dev', 'ops'] }),
+      'access/rules.yaml': [
+        manifest('GuardrailRule', 'no-drop', { connection_ids: ['orders-db'], input: denies('DROP') }),
+        manifest('GuardrailRule', 'no-truncate', { connection_ids: ['orders-db'], input: denies('TRUNCATE') }),
+        manifest('GuardrailRule', 'no-keys', { connection_ids: ['orders-db'], input: denies('KEY'), output: denies('KEY') }),
+        manifest('GuardrailRule', 'idle', { connection_ids: ['idle-db'], input: denies('DROP') }),
+        manifest('GuardrailRule', 'nowhere', { input: denies('DROP') }),
+        manifest('AccessRequestRule', 'asks-dev', { ...asks, connection_names: ['orders-db'], approval_required_groups: ['dev'] }),
+        manifest('AccessRequestRule', 'asks-natives', { ...asks, access_type: 'jit', connection_names: ['orders-db'] }),
+        manifest('RunbookRule', 'of-ops', { ...books, connections: ['orders-db'], user_groups: ['ops'] }),
+        manifest('RunbookRule', 'of-night', { ...books, connections: ['orders-db'], user_groups: ['night'] }),
+      ].join('---\n'),
+    };
+    const one = await accessProject(manifests);
+    one.project.write(manifests);
+    await one.run('apply --yes --allow plan/access-control-on=test');
+    for (const [email, groups] of Object.entries(people))
+      await one.project.send('POST', '/users', { email, name: email, password: 'tries-everything', status: 'active', groups });
+    const labels = { runbookRepository: 'github.com/acme/runbooks', runbookFile: 'ops/count.sh' };
+    recordSessions(one.project.model, [
+      { user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: scripts[0] },
+      { user: 'dev@example.com', connection: 'orders-db', verb: 'exec', script: 'select 1', guardrail: 'no-drop' },
+      { user: 'ops@example.com', connection: 'orders-db', verb: 'exec', script: 'select 1', labels },
+    ]);
+    const { code, stdout, stderr } = await one.project.ostiary('unused --format csv'.split(' '));
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Of 3 sessions')]);
+    expect(
+      stdout
+        .split('\r\n')
+        .filter((line) => line.startsWith('rule'))
+        .map((line) => line.split(',').slice(1, 6).join(',')),
+    ).toEqual([
+      'unused,AccessRequestRule/asks-natives,,,',
+      'not known,GuardrailRule/idle,,,no session used its connections',
+      'not known,GuardrailRule/no-keys,,,"it checks output',
+      'unused,GuardrailRule/no-truncate,,,',
+      'unused,GuardrailRule/nowhere,,,',
+      'unused,RunbookRule/of-night,,,',
+    ]);
   });
 });
+
+const denies = (word: string): JsonObject => ({ rules: [{ name: 'words', type: 'deny_words_list', words: [word] }] });
+const asks = { access_type: 'command', reviewers_groups: ['sre'], min_approvals: 1 };
+const books = { runbooks: [{ repository: 'github.com/acme/runbooks', name: 'ops/' }] };
