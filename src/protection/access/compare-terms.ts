@@ -19,14 +19,18 @@ export type TermDifference = {
   readonly directions: readonly AccessDirection[];
 };
 
+/** How far a part is read on two sides: all of it, not all but the same is unread, or something else is. */
+export type ReadPart = 'all' | 'same' | 'other';
+
 /**
  * Compares two terms part by part, as far as they are known; undefined: the connection does not exist. Where something else is unread on the two
  * sides, more stays more, and nothing is certainly less.
  */
 export function compareTerms(
   [had, has]: readonly [Terms | undefined, Terms | undefined],
-  isSameUnread: (part: TermPart) => boolean = () => true,
+  readPart: (part: TermPart) => ReadPart = () => 'all',
 ): readonly TermDifference[] {
+  const isSameUnread = (part: TermPart): boolean => readPart(part) !== 'other';
   const sure = (one: TermDifference): TermDifference =>
     one.of.every(isSameUnread) ? one : { ...one, directions: [...one.directions.filter((direction) => direction === 'more'), 'unclear'] };
   const [was, is] = [had, has].map((terms) => terms !== undefined && isUsable(terms));
@@ -34,11 +38,16 @@ export function compareTerms(
   const parts = was === true && had !== undefined && has !== undefined ? comparedParts(had, has) : [];
   const found = parts.filter(({ directions }) => directions.length > 0).map(sure);
   const unread = (['sees', 'open', 'runs', 'approval'] as const).filter((part) => !isSameUnread(part));
-  return found.length === 0 && unread.length > 0 ? [{ part: 'use', of: unread, directions: ['unclear'] }] : found;
+  // What is certainly closed stays so, whatever else is not read.
+  const isClosed = [had, has].every((terms) => entryParts.some((part) => terms?.[part] === false && readPart(part) === 'all'));
+  return found.length === 0 && unread.length > 0 && !isClosed ? [{ part: 'use', of: unread, directions: ['unclear'] }] : found;
 }
 
+/** The parts that let people in, before any approval. */
+const entryParts = ['sees', 'open', 'runs'] as const;
+
 function partsOfUse(had: Terms | undefined, has: Terms | undefined): readonly TermPart[] {
-  const entry = (['sees', 'open', 'runs'] as const).filter((part) => had?.[part] !== has?.[part]);
+  const entry = entryParts.filter((part) => had?.[part] !== has?.[part]);
   return (had?.approval === 'refused') === (has?.approval === 'refused') ? entry : [...entry, 'approval'];
 }
 

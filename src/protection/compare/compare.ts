@@ -5,7 +5,14 @@ import { pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { attributeOf } from '../access/deciding-kinds.ts';
 import type { AccessDirection, MemberSort } from '../access/effective-access.ts';
-import { compareAnalyzers, compareEnds, compareNativeAnalyzers, compareTerms, type TermDifference } from '../access/compare-terms.ts';
+import {
+  compareAnalyzers,
+  compareEnds,
+  compareNativeAnalyzers,
+  compareTerms,
+  type ReadPart,
+  type TermDifference,
+} from '../access/compare-terms.ts';
 import { peopleIn } from '../access/people.ts';
 import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';
 import { decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
@@ -80,6 +87,10 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
   const { id, former, had, has } = sides;
   const values = [had, has].filter((one) => one !== undefined);
   const isOnBoth = values.length === 2;
+  const readPart = (part: TermPart): ReadPart => {
+    const [was, is] = [had?.unread[part].key, has?.unread[part].key];
+    return !isOnBoth || (was === '' && is === '') ? 'all' : was === is ? 'same' : 'other';
+  };
   const hidesRoles = [sides.before, sides.after].some(({ listed }) => listed.hidesRoles === true);
   const analyzer = !isOnBoth
     ? []
@@ -93,7 +104,6 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
     const { member, seesAll } = people;
     if (!isOnBoth && seesAll === true) return [];
     const terms: Difference['terms'] = [had?.may(member, verb), has?.may(member, verb)];
-    const isSameUnread = (part: TermPart): boolean => !isOnBoth || had?.unread[part].key === has?.unread[part].key;
     const isUsed = terms.every((one) => one !== undefined && isUsable(one));
     const ofAnalyzer: readonly TermDifference[] =
       isUsed && analyzer.length > 0 ? [{ part: 'analyzer', of: ['analyzer'], directions: analyzer }] : [];
@@ -101,7 +111,7 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
     // A group with the usual name of admins or auditors is an ordinary one, or sees every connection anyway.
     const isUnsure = hidesRoles && people.places.some((groups) => groups.length > 0 && groups.every(isUsualRole));
     const sure = (one: TermDifference): TermDifference => (isUnsure ? { ...one, directions: ['unclear'] } : one);
-    const found = [...compareTerms(terms, isSameUnread), ...ofAnalyzer].map((one) => ({ ...sure(one), people }));
+    const found = [...compareTerms(terms, readPart), ...ofAnalyzer].map((one) => ({ ...sure(one), people }));
     return [...found, ...ofEnds].map((one): Difference => ({
       connection: id,
       former,

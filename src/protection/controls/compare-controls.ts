@@ -279,7 +279,8 @@ function compareLevels(
   const unclear = { ...noDifference, incomparable: [...new Set([...had, ...has])] };
   if (was !== 'rest' || is !== 'rest') return isAlike ? { ...noDifference, incomparable: differing } : unclear;
   const [isAsStrict, isAsLoose] = [checksAllOf(last, first), checksAllOf(first, last)];
-  if (isAsStrict === true && isAsLoose === true) return found;
+  // What may have been refused as a whole may be let through now.
+  if (isAsStrict === true && isAsLoose === true) return first === 'refused or enforced' && last !== first ? unclear : found;
   if (isAsLoose === true) return compareSets(had, [], rule);
   const isPure = found.lost.length + found.incomparable.length === 0;
   return isAsStrict === true && isPure ? compareSets([], has, rule) : unclear;

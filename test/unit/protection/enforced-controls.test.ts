@@ -48,7 +48,9 @@ test.each<readonly [string, Levels, Levels, string]>([
   ['a refusal to all', ['refused'], ['enforced'], 'incomparable DROP'],
   ['all to what is not known', ['enforced'], ['unclear'], 'incomparable DROP'],
   ['what is not known to nothing', ['unclear'], ['unchecked'], 'incomparable DROP'],
-  ['a refusal that may be a check', ['refused or enforced'], ['enforced'], ''],
+  ['a refusal that may be a check', ['refused or enforced'], ['enforced'], 'incomparable DROP'],
+  ['a refusal that may be a check to a part', ['refused or enforced'], ['only commands'], 'lost DROP'],
+  ['all to a refusal that may be a check', ['enforced'], ['refused or enforced'], ''],
   [
     'commands that gain, where native sessions may lose',
     ['enforced', 'unchecked'],

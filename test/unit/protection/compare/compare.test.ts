@@ -11,9 +11,13 @@ import { connectionManifest } from '../../../support/risks.ts';
 type Specs = readonly (readonly [JsonObject, JsonObject])[];
 
 /** Compares connections, each with its spec before and after, in lists: those of one list share what is found. */
-function differencesOf(specs: Specs, lists: readonly (readonly ResourceId[])[]): readonly Difference[] {
+function differencesOf(
+  specs: Specs,
+  lists: readonly (readonly ResourceId[])[],
+  dialect: 'interface' | 'hoop' = 'interface',
+): readonly Difference[] {
   const [before, after] = ([0, 1] as const).map((side) =>
-    desiredSnapshot(desiredState(specs.map((one, index) => connectionManifest(`db-${index}`, one[side]))), registry, 'interface'),
+    desiredSnapshot(desiredState(specs.map((one, index) => connectionManifest(`db-${index}`, one[side]))), registry, dialect),
   );
   if (before === undefined || after === undefined) throw new Error('two states are needed');
   return lists.flatMap((ids) => compare({ before, after, formerOf: (former) => former }, ids));
@@ -78,4 +82,18 @@ test.each([
   const found = all.map((id) => together.filter(({ connection }) => connection === id));
   const shared = found.map(([first]) => found.filter(([other]) => other?.terms === first?.terms).length);
   expect(shared).toEqual([1, 2, 2, 2, 2]);
+});
+
+test.each<readonly [string, JsonObject, JsonObject, readonly string[]]>([
+  ['open on both sides', {}, {}, ['unclear']],
+  ['closed on both sides', { access_mode_connect: 'disabled' }, { access_mode_connect: 'disabled' }, []],
+  ['closed before', { access_mode_connect: 'disabled' }, {}, ['more']],
+])('attributes whose rules are not read make native access unclear where it is not certainly closed: %s', (_, had, has, expected) => {
+  // The public gateway keeps what an attribute grants and requires in lists that manifests alone do not show.
+  const sides = [
+    { attributes: ['ops'], ...had },
+    { attributes: [], ...has },
+  ] as const;
+  const found = differencesOf([sides], [['Connection/db-0']], 'hoop').filter(({ verb }) => verb === 'connect');
+  expect([...new Set(found.flatMap(({ causes }) => Object.keys(causes)))].toSorted()).toEqual(expected);
 });
