@@ -47,7 +47,7 @@ type CanFlags = AccessFlags & { readonly words: readonly string[]; readonly matr
 export const defineCan: DefineCommand = (command, run) => {
   const asked = command
     .argument('[group]', 'a group, or several of one person: a,b')
-    .argument('[verb]', 'connect, exec or runbooks')
+    .argument('[verb]', `one of: ${accessModes.join(', ')}`)
     .argument('[connection]', 'the name of a connection');
   sourceOptions(asked, formatOption(['text', 'json', 'csv', 'html']))
     .option('--user <email>', 'ask for the groups of this user of the gateway instead of a group')

@@ -182,7 +182,7 @@ describe('access tests', () => {
     access.commit({ 'access/people.yaml': accessTest(...expectations, further) });
     repository.git('branch', 'reviewed');
     access.commit({ ...files, [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'interns'] }) });
-    const line = 'Check no longer covers orders-db: access test people (interns on orders-db: denied)';
+    const line = 'Check removed (covered orders-db): access test people (interns on orders-db: denied)';
     expect(oneLine((await run('plan')).stdout)).not.toContain(line);
     const planned = await run('plan --config-ref reviewed');
     expect([planned.code, oneLine(planned.stdout)]).toEqual([0, expect.stringContaining(line)]);

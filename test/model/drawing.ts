@@ -125,7 +125,7 @@ export const drawing: fc.Arbitrary<Drawing> = fc.record({
         extra: fieldsOf(hoopFields, 3),
         secrets: fieldsOf(secretFields, 6),
         resource: fieldsOf(resourceField, 5),
-        approval: fc.record({ desired: seldom(approval, 3), live: seldom(approval, 3) }),
+        approval: fc.record({ desired: seldom(approval, 5), live: seldom(approval, 5) }),
         ignored: ignored('Connection'),
         tag: sides(fc.constantFrom('prod', 'dev')),
         present: sides(present(4), 6),

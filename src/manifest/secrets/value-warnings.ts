@@ -27,7 +27,14 @@ const lineBreakHints: Readonly<Record<ValueOrigin, string>> = {
 const placeholders =
   /[$#]\{[A-Za-z_][^{}\n]*\}|\{\{.*\}\}|<%=.*%>|^\$(?:env:)?[A-Za-z_]\w*$|^\$\([A-Za-z_][\w.]*\)$|^\(\([A-Za-z_][\w./-]*\)\)$|^%[A-Za-z_]\w*%$/;
 
-const maskedHints: Readonly<Record<ValueOrigin, string>> = {
+// A value from outside the manifests is one only as a whole.
+const variables = /^\$(?:\{[A-Za-z_]\w*\}|(?:env:)?[A-Z_][A-Z\d_]*)$/;
+
+/** Words that people write until they know the value. */
+const placeholderWords =
+  /^(?:x{4,64}|(?:change|replace)[-_ ]?(?:me|it|this)|to-?do|tbd|fix-?me|placeholder|your[-_ ][\w -]{1,50}|<[a-z][\w -]{1,50}>)$/i;
+
+const valueHints: Readonly<Record<ValueOrigin, string>> = {
   inline: 'write the value itself; to keep the value of the gateway, write { keep: true }',
   env: 'set the variable to the value itself; to keep the value of the gateway, write { keep: true }',
   file: 'write the value itself into the file; to keep the value of the gateway, write { keep: true }',
@@ -35,8 +42,8 @@ const maskedHints: Readonly<Record<ValueOrigin, string>> = {
 
 /**
  * Returns what is suspicious about a value: it is blank, is masked text or a reference of another secret manager, begins with a byte order mark,
- * is one line that ends with a line break, or, in a manifest, is a placeholder of another tool. Files for programs (`filesystem:`) and values of several lines may end with a line break,
- * and files may contain templates.
+ * is one line that ends with a line break, or is a placeholder: in a manifest also as a part of it. Files for programs (`filesystem:`) and values of
+ * several lines may end with a line break, and files may contain templates.
  */
 export function valueWarningOf(value: Uint8Array | string, origin: ValueOrigin, isForFile: boolean): ValueWarning | undefined {
   if (!maybeSuspicious(value, origin)) return undefined;
@@ -47,10 +54,10 @@ export function valueWarningOf(value: Uint8Array | string, origin: ValueOrigin, 
     const hint = 'save the text as UTF-8 without a byte order mark';
     return { code: 'secret/byte-order-mark', what: 'begins with a byte order mark, which is sent as a part of it', hint };
   }
-  const isPlaceholder = origin === 'inline' && !isForFile && placeholders.test(content);
+  const isPlaceholder = !isForFile && (origin === 'inline' ? placeholders : variables).test(content);
   const unresolved = isPlaceholder ? undefined : unresolvedText(content);
   if (unresolved?.is === 'masked') {
-    return { code: 'secret/masked-text', what: `${unresolved.what}, and is sent as it is`, hint: maskedHints[origin] };
+    return { code: 'secret/masked-text', what: `${unresolved.what}, and is sent as it is`, hint: valueHints[origin] };
   }
   if (unresolved !== undefined && !isForFile) {
     const hint = `resolve it before Ostiary runs${origin === 'env' ? '' : ', for example into an environment variable: { valueFrom: { env: … } }'}`;
@@ -60,9 +67,10 @@ export function valueWarningOf(value: Uint8Array | string, origin: ValueOrigin, 
     const what = 'ends with a line break, which is sent as a part of it';
     return { code: 'secret/line-break', what, hint: lineBreakHints[origin] };
   }
-  if (!isPlaceholder) return undefined;
+  if (!isPlaceholder && !placeholderWords.test(content.trim())) return undefined;
   const what = 'looks like a placeholder, but Ostiary substitutes nothing: it is sent as it is';
-  return { code: 'secret/placeholder', what, hint: 'read it from the environment: { valueFrom: { env: … } }' };
+  const hint = isPlaceholder && origin === 'inline' ? 'read it from the environment: { valueFrom: { env: … } }' : valueHints[origin];
+  return { code: 'secret/placeholder', what, hint };
 }
 
 /** Returns whether bytes begin with a byte order mark of UTF-16, in which PowerShell 5 writes files. */
@@ -78,6 +86,10 @@ const openingBytes: ReadonlySet<number> = new Set([0x24, 0x25, 0x28, 0x7b, 0x3c,
 // Masked texts and references are short; only placeholders are part of longer values.
 const longestStandIn = 2048;
 
+// Of placeholders that are words.
+const longestWord = 64;
+const wordStarts = /[xcrtfpy]/i;
+
 /** Finds values to look at: most of forty thousand are not suspicious. */
 function maybeSuspicious(value: Uint8Array | string, origin: ValueOrigin): boolean {
   const isText = typeof value === 'string';
@@ -85,6 +97,7 @@ function maybeSuspicious(value: Uint8Array | string, origin: ValueOrigin): boole
   const last = (isText ? value.charCodeAt(value.length - 1) : value.at(-1)) ?? 0;
   if (first > 0x7f || first <= 0x20 || last <= 0x20) return true;
   if (value.length > longestStandIn && origin !== 'inline') return false;
+  if (value.length <= longestWord && wordStarts.test(String.fromCharCode(first))) return true;
   return isText ? /[$%({<*[:@!/]|^VALUE_/.test(value) : value.some((byte) => openingBytes.has(byte));
 }
 

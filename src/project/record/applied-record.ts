@@ -104,10 +104,14 @@ function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signatu
   if (message.length > longestRecord) return unreadable(commit, `it has more than ${longestRecord} characters`);
   const value = parseJson(message.slice(message.indexOf('\n\n') + 2));
   if (isObject(value) && 'version' in value && value['version'] !== 1)
-    return unreadable(commit, `it has version ${JSON.stringify(value['version'])}, but this Ostiary reads version 1`);
+    return unreadable(commit, `it has version ${JSON.stringify(value['version'])}, but this Ostiary reads version 1`, otherVersion);
   if (!isRecord(value)) {
     const [error] = isRecord.errors ?? [];
-    return unreadable(commit, `it does not match its schema at ${error?.instancePath || 'the top'} (${error?.keyword ?? 'form'})`);
+    return unreadable(
+      commit,
+      `it does not match its schema at ${error?.instancePath || 'the top'} (${error?.keyword ?? 'form'})`,
+      otherVersion,
+    );
   }
   const { version: _, pending, signature, ...rest } = value;
   const record = {
@@ -156,13 +160,15 @@ export function commitsOf({ commit, unmerged, orphans, pending }: AppliedRecord)
   return [...new Set([...(commit === undefined ? [] : [commit]), ...named])];
 }
 
-function unreadable({ id }: RecordCommit, reason: string): InputError {
+const otherVersion = 'use the version of Ostiary that wrote it, or ';
+
+function unreadable({ id }: RecordCommit, reason: string, first = ''): InputError {
   return new InputError([
     {
       code: 'git/record-unreadable',
       severity: 'error',
       message: `the record of the applies (${id.slice(0, 10)}) cannot be read: ${reason}`,
-      hint: 'use the version of Ostiary that wrote it, or pass the last applied commit with --base REF',
+      hint: `${first}pass the last applied commit with --base REF`,
     },
   ]);
 }

@@ -56,15 +56,14 @@ export function findUncovered<C extends Check>(
   { before, after, missingIn }: CheckSides<C>,
   connections: readonly StayingConnection[],
 ): readonly UncoveredCheck[] {
-  const places = new Map(after.map(({ id, at }) => [id, at]));
   const kept = new Map(after.map((check) => [check.name, check]));
   const found = new Map<string, { readonly id: ResourceId; readonly at: Position | undefined; readonly connections: Set<ResourceId> }>();
   for (const connection of connections) {
     const now = after.filter((check) => check.covers(connection.after) !== false);
     for (const check of before.filter((one) => one.covers(connection.before) === true))
       for (const { id, name } of missingIn(check, now)) {
-        const isChanged = kept.get(check.name)?.covers(connection.before) === true;
-        const at = isChanged ? changedPlace(connection) : places.get(id);
+        const stays = kept.get(check.name);
+        const at = stays?.covers(connection.before) === true ? changedPlace(connection) : stays?.at;
         const one = found.get(name) ?? { id, at, connections: new Set() };
         found.set(name, one);
         one.connections.add(connection.id);

@@ -15,7 +15,7 @@ import {
 } from '../wording/permissions.ts';
 import { type Notice } from '../wording/summary.ts';
 import { plural, shortList } from '../wording/phrases.ts';
-import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
+import { removalText, sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
 import { mergeEqual, policyWarnings } from './equal-findings.ts';
 import { peopleText } from '../wording/people.ts';
@@ -90,7 +90,7 @@ function headlineLine(headline: Headline, orphans: Orphans): Line {
     position: markPlace,
     name: String,
     named: headline.connections,
-    removal: removalText,
+    removal: markedRemoval,
   });
   const beside = headlineConnections(headline, (text) => mark('name', text));
   return {
@@ -101,10 +101,8 @@ function headlineLine(headline: Headline, orphans: Orphans): Line {
   };
 }
 
-/** Returns the commit that removed a manifest, with its subject; empty text if it is not known. */
-function removalText({ removedIn, subject = '' }: Orphan): string {
-  if (removedIn === undefined) return '';
-  return `removed in ${mark('commit', removedIn)}${subject === '' ? '' : ` "${clip(subject, longestCause)}"`}`;
+function markedRemoval(orphan: Orphan): string {
+  return removalText(orphan, (id) => mark('commit', id));
 }
 
 function deletionLine({ ids, orphan, replacedBy }: Deletion): Line {
@@ -117,7 +115,7 @@ function deletionLine({ ids, orphan, replacedBy }: Deletion): Line {
     replacedBy === undefined
       ? orphan === undefined
         ? ''
-        : removalText(orphan)
+        : markedRemoval(orphan)
       : `replaced by ${mark('name', clip(replacedBy, longestCause))}`;
   return { text: what, aside: why, statedBy: 'rows' };
 }

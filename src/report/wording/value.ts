@@ -163,10 +163,13 @@ export function controlText({ unit }: ControlColumn, text: string): string {
 }
 
 /** Returns `removed in 1a2b3c4 "Drop the old database"`, escaped; empty text if the commit is unknown. */
-export function removalText({ removedIn, subject = '' }: Orphan): string {
+export function removalText({ removedIn, subject = '' }: Orphan, commit: (id: string) => string = shortCommit): string {
   if (removedIn === undefined) return '';
-  const said = subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`;
-  return `removed in ${escapeTerminal(removedIn.slice(0, shortHash))}${said}`;
+  return `removed in ${commit(removedIn)}${subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`}`;
+}
+
+function shortCommit(id: string): string {
+  return escapeTerminal(id.slice(0, shortHash));
 }
 
 const shortHash = 7;

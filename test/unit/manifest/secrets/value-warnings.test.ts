@@ -13,9 +13,41 @@ const suspicious = [
   ['hunter2hunter2\n\n', 'secret/line-break'],
   ['\ufeffhunter2hunter2', 'secret/byte-order-mark'],
   ['\ufeffhunter2hunter2\r\n', 'secret/byte-order-mark'],
+  ...[
+    'xxxxxxxx',
+    'XXXX',
+    'changeme',
+    'CHANGE_ME',
+    'change-this',
+    'TODO',
+    'tbd',
+    'FIXME',
+    'placeholder',
+    'your-password',
+    '<your token>',
+  ].map((word) => [word, 'secret/placeholder'] as const),
+  ['$DB_PASSWORD', 'secret/placeholder'],
+  ['${DB_PASSWORD}', 'secret/placeholder'],
+  ['${db_password}', 'secret/placeholder'],
 ] as const;
 
-const usual = ['hunter2hunter2', 'two\nlines\n', 'a b', '$2a$10$N9qo8uLOickgx2ZMRZoMye', '100%', 'a{b}c', '(x)', 'ünter2', '5432'];
+const usual = [
+  'hunter2hunter2',
+  'two\nlines\n',
+  'a b',
+  '$2a$10$N9qo8uLOickgx2ZMRZoMye',
+  '100%',
+  'a{b}c',
+  '(x)',
+  'ünter2',
+  '5432',
+  'xxx',
+  'changemenow',
+  'todos',
+  'yours',
+  'pa$SWORD',
+  '$ABC$',
+];
 
 /** A connection whose secret HOST, which is no credential, has a notation. */
 function host(notation: string, key = 'envvar:HOST'): string {
