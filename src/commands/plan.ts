@@ -15,7 +15,7 @@ import {
 } from './context/options.ts';
 import { openProject } from '../project/open-project.ts';
 import type { CreatedRun } from './planning/planned-run.ts';
-import type { Replay } from '../model/result/replay.ts';
+import type { Replayed } from './planning/replay-plan.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { withDecisions } from './planning/decided-plan.ts';
 import { printerFor } from './output/printer.ts';
@@ -53,7 +53,7 @@ export const definePlan: DefineCommand = (command, run) => {
 type Running = { readonly flags: PlanCommandFlags; readonly context: CliContext };
 
 /** Loads the pattern compiler only for a replay. */
-async function replayLast(made: CreatedRun, days: number, running: Running): Promise<Replay> {
+async function replayLast(made: CreatedRun, days: number, running: Running): Promise<Replayed> {
   const { replayPlan } = await import('./planning/replay-plan.ts');
   return replayPlan(made, days, running);
 }
@@ -69,9 +69,10 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
   );
   await made.gateway.close();
   const { plan: result, warnings } = made;
-  const replay = flags.replay === undefined ? undefined : await replayLast(made, flags.replay, { flags, context });
+  const replayed = flags.replay === undefined ? undefined : await replayLast(made, flags.replay, { flags, context });
   const printer = printerFor(context, flags);
-  await emitPlan({ ...made, replay }, warnings, { flags, context, printer, asksForDigest: flags.detailedExitcode });
+  const notes = [...warnings, ...(replayed?.warnings ?? [])];
+  await emitPlan({ ...made, replay: replayed?.replay }, notes, { flags, context, printer, asksForDigest: flags.detailedExitcode });
   if (flags.out !== undefined) {
     const { savePlan } = await import('./planning/saved-plan.ts');
     await savePlan(flags.out, made, context);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { canonical, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
@@ -71,11 +72,17 @@ function groupsIn(snapshot: ProtectionSnapshot, { id, groups, isMachine }: Asked
   return roles === undefined ? groups : [roles.admin];
 }
 
-/** The guardrail rules that check the script of a session, or why they are not known. */
+/** The guardrail rules that check the script of a session, or why they are not known; equal rules have one `key`. */
 export type ScriptChecks = {
   readonly rules: readonly { readonly rule: ResourceId; readonly entries: readonly JsonObject[] }[];
+  readonly key: string;
   readonly unclear: string | undefined;
 };
+
+const unchecked: ScriptChecks = { rules: [], key: '', unclear: undefined };
+
+/** What rules find in a script: the entries that block it, and nothing of the script; or why that is not known. */
+export type ScriptFinding = readonly Decider[] | { readonly unread: string };
 
 /** Returns the rules on a connection that may block a script. */
 export function guardrailsOn(snapshot: ProtectionSnapshot, id: ResourceId): readonly ResourceId[] {
@@ -90,31 +97,38 @@ export function blocksScripts(id: ResourceId): boolean {
 /** Returns what checks the scripts of sessions by a verb on a connection. */
 export function checksOf(snapshot: ProtectionSnapshot, id: ResourceId, verb: AccessMode): ScriptChecks {
   const posture = verb === 'connect' ? undefined : postureIn(snapshot, id);
-  if (posture === undefined) return { rules: [], unclear: undefined };
+  if (posture === undefined) return unchecked;
   const { enforcement, incomplete } = posture;
   const on = guardrailsOn(snapshot, id);
   const hidden = [id, ...on].flatMap((one) => hiddenFields(snapshot, one, ['input'])).filter(({ path }) => path !== pointer('attributes'));
   const isHidden = incomplete.has('input') || hidden.length > 0;
   const levels = levelsOf(enforcement, 'input', verb);
   const isNever = levels.every((level) => level === 'unchecked');
-  if (isNever || (controlsOf(posture, 'input').length === 0 && !isHidden)) return { rules: [], unclear: undefined };
+  if (isNever || (controlsOf(posture, 'input').length === 0 && !isHidden)) return unchecked;
   const note = levels.every(isChecked) ? undefined : enforcementNote(enforcement, 'input', verb);
   const rules = on.toSorted().map((rule) => ({ rule, entries: guardrailEntries(snapshot.resources.get(rule)?.spec ?? {}, 'input') }));
-  return { rules, unclear: note ?? (isHidden ? 'a guardrail cannot be read' : undefined) };
+  const key = createHash('sha256').update(canonical(rules)).digest('base64url').slice(0, 16);
+  return { rules, key, unclear: note ?? (isHidden ? 'a guardrail cannot be read' : undefined) };
 }
 
-/** Returns what a script ends with, for a session that its access ends with `access`. */
-export function endOfScript(access: SessionEnd, checks: ScriptChecks, script: SessionScript, patterns: PatternCompiler): SessionEnd {
-  if (access.end === 'refused' || script === undefined || (checks.rules.length === 0 && checks.unclear === undefined)) return access;
-  if (typeof script !== 'string') return { end: 'unknown', by: [], why: script.unread };
-  const results = checks.rules.map(({ rule, entries }) => ({ rule, ...simulateGuardrail(entries, script, patterns) }));
+/** Returns what the rules of a connection find in a script. */
+export function findingOf({ rules }: ScriptChecks, script: SessionScript, patterns: PatternCompiler): ScriptFinding {
+  if (rules.length === 0) return [];
+  if (typeof script !== 'string') return script ?? { unread: 'the script was not read' };
+  const results = rules.map(({ rule, entries }) => ({ rule, ...simulateGuardrail(entries, script, patterns) }));
   const hits = results.flatMap(({ rule, hits: own }) =>
     own.map(({ entry }) => ({ id: rule, path: pointer('input', 'rules', String(entry)) })),
   );
-  if (checks.unclear !== undefined) return { end: 'unknown', by: [], why: checks.unclear };
-  if (hits.length > 0) return { end: 'blocked', by: hits };
   const [doubt] = results.flatMap(({ uncertain }) => uncertain);
-  return doubt === undefined ? access : { end: 'unknown', by: [], why: doubt.why };
+  return hits.length === 0 && doubt !== undefined ? { unread: doubt.why } : hits;
+}
+
+/** Returns how a session ends that its access ends with `access`, and whose script the rules find something in. */
+export function endOfScript(access: SessionEnd, { unclear }: ScriptChecks, found: ScriptFinding): SessionEnd {
+  if (access.end === 'refused') return access;
+  const why = unclear ?? ('unread' in found ? found.unread : undefined);
+  if (why !== undefined) return { end: 'unknown', by: [], why };
+  return 'unread' in found || found.length === 0 ? access : { end: 'blocked', by: found };
 }
 
 /** Returns what changes for a session; undefined if it ends as before. */

@@ -1,5 +1,5 @@
 import { addToGroup, groupBy, memoizeByKey } from '../model/collections.ts';
-import { canonical, compareText } from '../model/json.ts';
+import { compareText } from '../model/json.ts';
 import type { Decider } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import {
@@ -20,6 +20,7 @@ import {
   type AskedSession,
   checksOf,
   endOfScript,
+  findingOf,
   type ScriptChecks,
   type SessionEnd,
   type SessionScript,
@@ -33,7 +34,12 @@ export type ReplayInput = {
   /** The connections that the plan renames, by the names that sessions have. */
   readonly renames: ReadonlyMap<ResourceId, ResourceId>;
   readonly groupsOf: GroupsOf;
+  /** What is known of scripts; what is found is added. */
+  readonly known: KnownFindings;
 };
+
+/** What rules found in scripts, by session and rules: a script never changes. */
+export type KnownFindings = Map<string, readonly Decider[]>;
 
 /** What a plan does to a session; it has nothing of the script. */
 export type JudgedSession = {
@@ -53,7 +59,7 @@ type Sides<T> = { readonly before: T; readonly after: T };
 const longestKey = 2000;
 
 /** Makes a judge of sessions, which asks each question about groups, a verb and a connection once. */
-export function sessionJudge({ before, after, renames, groupsOf }: ReplayInput): SessionJudge {
+export function sessionJudge({ before, after, renames, groupsOf, known }: ReplayInput): SessionJudge {
   const patterns = patternCache();
   const ids = new Map(allConnections(before, after).map((id) => [nameOf(id), id]));
   for (const [was, is] of renames) ids.set(nameOf(was), is);
@@ -77,34 +83,46 @@ export function sessionJudge({ before, after, renames, groupsOf }: ReplayInput):
     }),
     { keyOf: ({ id, verb }) => `${verb} ${id}`, longest: longestKey },
   );
-  const needsScript = (session: RecordedSession): boolean => {
-    const asked = askedOf(session);
-    const [access, checks] = [accessOf(asked), checksFor(asked)];
-    const isChecked = [checks.before, checks.after].some(({ rules, unclear }) => rules.length > 0 || unclear !== undefined);
-    const isSame = checksKey(checks.before) === checksKey(checks.after) && turnOf(access.before, access.after) === undefined;
-    return session.scriptSize > 0 && isChecked && !isSame;
-  };
   return {
-    needsScript,
+    needsScript(session) {
+      const asked = askedOf(session);
+      const checks = checksFor(asked);
+      const isNew = [checks.before, checks.after].some((side) => side.rules.length > 0 && !known.has(findingKey(session, side)));
+      return isNew && mayTurn(session, accessOf(asked), checks);
+    },
     judge(session, script) {
       const asked = askedOf(session);
       const [access, checks] = [accessOf(asked), checksFor(asked)];
-      const had = endOfScript(access.before, checks.before, script, patterns);
-      const has = endOfScript(access.after, checks.after, script, patterns);
-      const isOpen = had.end === 'unknown' && has.end === 'unknown' && needsScript(session);
+      if (!mayTurn(session, access, checks)) return { session, ...access, turn: turnOf(access.before, access.after) };
+      const endOf = (end: SessionEnd, side: ScriptChecks): SessionEnd => {
+        const key = findingKey(session, side);
+        const found = known.get(key) ?? findingOf(side, script, patterns);
+        if (side.rules.length > 0 && !('unread' in found)) known.set(key, found);
+        return endOfScript(end, side, found);
+      };
+      const [had, has] = [endOf(access.before, checks.before), endOf(access.after, checks.after)];
+      const isOpen = had.end === 'unknown' && has.end === 'unknown';
       return { session, before: had, after: has, turn: isOpen ? 'unknown' : turnOf(had, has) };
     },
   };
+}
+
+/** Returns the key of what the rules of a connection find in the script of a session. */
+function findingKey({ id, scriptSize }: RecordedSession, { key }: ScriptChecks): string {
+  return `${id} ${scriptSize} ${key}`;
+}
+
+/** Returns whether a script can decide that a session ends differently. */
+function mayTurn({ scriptSize }: RecordedSession, access: Sides<SessionEnd>, { before, after }: Sides<ScriptChecks>): boolean {
+  const isChecked = [before, after].some(({ rules, unclear }) => rules.length > 0 || unclear !== undefined);
+  const isSame = before.key === after.key && before.unclear === after.unclear && turnOf(access.before, access.after) === undefined;
+  return scriptSize > 0 && isChecked && !isSame;
 }
 
 /** What no state has: a connection that was deleted since. */
 const missingId: ResourceId = '/';
 
 const runs: SessionEnd = { end: 'runs', by: [] };
-
-function checksKey({ rules, unclear }: ScriptChecks): string {
-  return canonical([unclear ?? null, rules.map(({ entries }) => entries)]);
-}
 
 /** How a replay is counted. */
 type ReplayReading = Pick<RecordedSessions, 'isWhole'> & {

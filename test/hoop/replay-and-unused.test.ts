@@ -51,6 +51,10 @@ const sessions: readonly StartedSession[] = [
   { user: 'gone@example.com', connection: 'deleted-db', verb: 'connect', script: '' },
 ];
 
+async function scriptsRead(): Promise<number> {
+  return (await replay()).requests.filter((one) => one.includes('/sessions/')).length;
+}
+
 /** Returns the lines of the replay in Markdown. */
 async function replayLines(): Promise<readonly string[]> {
   const { text } = await replay('--format markdown');
@@ -105,6 +109,17 @@ describe('plan --replay', () => {
     expect(requests.filter((one) => one.includes('/sessions?'))).toHaveLength(3);
     // The access that changes decides only about the session of a person that the gateway does not list.
     expect(requests.filter((one) => one.includes('/sessions/'))).toHaveLength(1);
+  });
+
+  test('reads no script again that it tried with the same rules, and says if it cannot keep what they found', async () => {
+    recordSessions(access.project.model, sessions);
+    access.project.write(files(['DROP'], ['dev', 'ops'], []));
+    const first = await replayLines();
+    expect([await scriptsRead(), await replayLines()]).toEqual([0, first]);
+    access.project.write(files(['DROP', 'delete'], ['dev', 'ops'], []));
+    expect(await scriptsRead()).toBe(8);
+    const { stderr } = await access.project.ostiary('plan --replay 30d --cache ostiary.yaml'.split(' '));
+    expect(stderr).toContain('cache/cannot-write');
   });
 
   test('reads the newest thousand, and says since when', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from './hoop/json.ts';
 import type { HoopModel } from './hoop/start.ts';
 
@@ -18,7 +19,7 @@ export function recordSessions({ store }: Pick<HoopModel, 'store'>, all: readonl
   store.sessions.length = 0;
   for (const [index, { user, connection, verb, script, labels = null, guardrail }] of all.entries())
     store.sessions.push({
-      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      id: randomUUID(),
       connection,
       verb,
       input: verb === 'connect' ? '' : script,

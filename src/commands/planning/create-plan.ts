@@ -54,6 +54,7 @@ import { watchScope, withoutAccepted } from '../../reconcile/record-content/reco
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
+import { cacheWarning } from './read-secrets.ts';
 import { type GatheredLive, gatherLive, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
@@ -433,13 +434,6 @@ function insecureOverride({ config: { file, override }, target }: OpenProject): 
   return [
     { code: 'config/insecure-url', severity: 'warning', message: `the token travels unencrypted to ${url.host}`, hint: 'use https://' },
   ];
-}
-
-/** Warns when a cache that the user named cannot be written; the next plan is correct, but slower. */
-function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
-  if (folder === undefined || reason === undefined) return [];
-  const message = `the cache cannot be written to "${folder}": ${reason}`;
-  return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan takes longer' }];
 }
 
 /** The codes of refusals that only an apply finds. */

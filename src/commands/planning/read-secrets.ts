@@ -2,6 +2,7 @@ import { runPool } from '../../model/concurrency.ts';
 import type { SecretLookup } from '../../apply/request.ts';
 import { readSealed, type SealedCache, writeSealed } from '../../disk/sealed-cache.ts';
 import { desiredById, type DesiredResource, type DesiredState, leftSecrets } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
@@ -35,6 +36,13 @@ export function secretCacheOf(
 ): SealedCache {
   const { target, context } = project;
   return { key: verificationKey(context.env[target.token.env] ?? '', url, organisation), folder: cacheFolderOf(project, cache) };
+}
+
+/** Warns when a cache that the user named cannot be written; the next plan is correct, but slower. */
+export function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
+  if (folder === undefined || reason === undefined) return [];
+  const message = `the cache cannot be written to "${folder}": ${reason}`;
+  return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan takes longer' }];
 }
 
 /** `recorded`: which secrets the record of applies proves equal. */
