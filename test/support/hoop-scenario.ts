@@ -225,7 +225,8 @@ function connectionOf(row: ConnectionRow, attributes: readonly string[]): Memory
       connection_tags: row.connectionTags,
       secret: row.secret,
       min_review_approvals: row.minReviewApprovals,
-      mandatory_metadata_fields: row.mandatoryMetadataFields,
+      // NULL reads as [].
+      mandatory_metadata_fields: row.mandatoryMetadataFields ?? [],
     },
   };
 }
