@@ -116,7 +116,7 @@ const inside: Readonly<Record<string, string>> = {
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts acknowledge.ts validate collect-edges.ts edit respell-document.ts merge-layers.ts read-defaults.ts ' +
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts draft accept format read-config.ts',
-  gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
+  gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service snapshot.ts open-gateway.ts',
   report:
     'escape.ts wrap.ts document-json.ts marks.ts blocks.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
@@ -125,7 +125,7 @@ const inside: Readonly<Record<string, string>> = {
     'context output session planning completion command-line validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts targets.ts fmt.ts init.ts schema.ts ' +
     'pull.ts review.ts get.ts list.ts search.ts record.ts serve.ts version.ts workflow-commands.ts',
   'commands/planning':
-    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts read-sessions.ts replay-plan.ts affected-targets.ts pull-objects.ts',
+    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts snapshot-file.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts read-sessions.ts replay-plan.ts affected-targets.ts pull-objects.ts',
   forge:
     'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts ' +
     'github gitlab find-ci-system.ts',

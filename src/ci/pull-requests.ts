@@ -66,9 +66,10 @@ function bodyOf(results: readonly ReportedTask[], limit: number): string {
   return withPlanMarks(`${sections.join('\n\n')}\n`, results.flatMap(approvablePlan));
 }
 
-/** Returns the plan that a merge approves; what is refused is not approved. */
+/** Returns the plan that a merge approves; what is refused is not approved, and neither is what a snapshot shows. */
 function approvablePlan({ task: { inputs, run }, findings: { plan } }: ReportedTask): readonly ShownPlan[] {
   if (inputs.mode !== 'plan' || plan === undefined || plan.refusals.length > 0 || run.pullRequest === undefined) return [];
+  if (plan.snapshot !== undefined) return [];
   return [{ name: planNameOf(inputs), digest: plan.seals.digest, head: run.pullRequest.head }];
 }
 

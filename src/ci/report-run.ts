@@ -257,7 +257,7 @@ function targetResultOf(done: TaskResult): TargetResult {
       ? {}
       : {
           changed: hasDifferences(plan),
-          digest: plan.seals.digest,
+          ...(plan.snapshot === undefined ? { digest: plan.seals.digest } : {}),
           'max-risk': highestPlanRisk(plan) ?? 'none',
           'not-compared': plan.notCompared.length,
           'protection-lost': plan.protection.losing.length > 0,

@@ -252,8 +252,8 @@ function splitByTarget(inputs: ActionInputs, context: CliContext): readonly Acti
   }));
 }
 
-/** Inputs that name files to write. */
-const files = ['report', 'out', 'journal'] as const;
+/** Inputs that name a file of each target. */
+const files = ['report', 'out', 'journal', 'snapshot'] as const;
 
 function pathOf(report: string): string {
   return report.slice(report.indexOf('=') + 1);

@@ -4,6 +4,7 @@ import { linkedHash } from '../report/links.ts';
 import { type ActionInputs, type ActionMode, argvOf, digestFromComment } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
 import type { CliContext, CommandEvent } from '../commands/context/cli-context.ts';
+import { hasSnapshotKey } from '../commands/planning/snapshot-file.ts';
 import { readNetwork } from '../commands/session/connect.ts';
 import { version } from '../commands/context/version.ts';
 import { repositoryPaths } from '../disk/walk.ts';
@@ -148,7 +149,9 @@ export function createStep(given: ActionInputs, run: StepRun, proposal: Proposal
   }
   if (mode === 'targets') return listStep(inputs, proposal);
   const proposed = proposal === undefined ? {} : { own: proposal.own, 'config-ref': proposal.configRef, secrets: 'unresolved' };
-  const defaults = Object.entries({ out: join(run.temp, `ostiary-plan-${randomUUID()}.json`), ...proposed });
+  // A plan from a snapshot is not saved: it cannot be applied.
+  const out = inputs.flags['snapshot'] === undefined ? { out: join(run.temp, `ostiary-plan-${randomUUID()}.json`) } : {};
+  const defaults = Object.entries({ ...out, ...proposed });
   const more = defaults.flatMap(([name, value]) => (inputs.flags[name] === undefined ? [`--${name}=${value}`] : []));
   return { mode, argv: argvOf(inputs, mode, [...more, ...links]), notes: [] };
 }
@@ -216,6 +219,8 @@ export function configFlags(
 /** Returns the reason why the job has no secrets; undefined if it has them. */
 function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention, names }: CiRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
+  // A plan from a snapshot sends no token and reads no secret; the job has the key only where it is meant for such a plan.
+  if (flags['snapshot'] !== undefined && hasSnapshotKey(context.env)) return undefined;
   // The secrets of a run that a comment or another run started are not meant for unreviewed manifests of others.
   if (mention === undefined && (context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
   const who = pullRequest.fork

@@ -31,6 +31,7 @@ import { openProject } from '../project/open-project.ts';
 import type { OpenProject } from '../project/project.ts';
 import { createDriftPlan } from './planning/create-plan.ts';
 import type { CreatedRun, DriftRun } from './planning/planned-run.ts';
+import { saveSnapshot, snapshotKey } from './planning/snapshot-file.ts';
 import { checkLivePolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
 import { requireWritable, emitDrift } from './output/emit.ts';
@@ -50,6 +51,8 @@ type DriftFlags = Omit<ApplyFlags, 'revert' | 'import' | 'prune' | 'onManaged' |
   readonly new: readonly string[];
   /** Commits the edits. */
   readonly commit: boolean;
+  /** The file that gets a snapshot of what was read. */
+  readonly snapshot?: string;
   /** A part of the name of the branch with the edits. */
   readonly label?: string;
 };
@@ -63,6 +66,7 @@ export const defineDrift: DefineCommand = (command, run) => {
     .option('--expire', 'with expire: apply in the config: first remove the groups whose access has ended, and nothing else', false)
     .option('--adopt', 'accept drift: edit the manifests and commit them on the branch ostiary/adopt/TARGET', false)
     .option('--new <kind/name>', 'with --adopt: also write a manifest for this unmanaged object (repeatable)', collect, [])
+    .option('--snapshot <file>', 'write what was read, without values of secrets and encrypted, for plan --snapshot')
     .option('--no-commit', 'with --adopt: edit the files in place without a commit')
     .option(
       '--label <text>',
@@ -88,11 +92,19 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   if (flags.expire && (flags.adopt || flags.revert))
     throw new UsageError('--expire cannot be combined with --adopt or --revert', 'run drift --expire first');
   requireWritable(flags.report, context);
+  if (flags.snapshot !== undefined) {
+    if (flags.revert) throw new UsageError('--snapshot cannot be combined with --revert', 'take the snapshot after the revert');
+    requireWritable([{ what: 'snapshot', path: flags.snapshot }], context);
+    snapshotKey(context);
+  }
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, import: [] };
   const project = await openProject(flags, context);
-  const createWhole = (): Promise<DriftRun> =>
-    createDriftPlan(project, { ...planFlags, revert: [] }, context, { which: 'all', purpose: 'preview' });
+  let taken = context.now();
+  const createWhole = (): Promise<DriftRun> => {
+    taken = context.now();
+    return createDriftPlan(project, { ...planFlags, revert: [] }, context, { which: 'all', purpose: 'preview' });
+  };
   const before = await withNewObjects(await createWhole(), flags, context);
   const expires = flags.expire && project.target.expire === 'apply' && expiredAccess(before.plan).length > 0;
   if (expires) {
@@ -134,11 +146,16 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
       { warnings: [...warnings, ...(one.adoption?.left ?? [])], project },
       { flags, context, printer: printerFor(context, flags) },
     );
+  const keep = async (): Promise<void> => {
+    if (flags.snapshot !== undefined) await saveSnapshot(flags.snapshot, planned, taken, context);
+  };
   if (!flags.adopt) {
     await report(drifted);
+    await keep();
     return needsReport(found) || livePolicies.fails ? 2 : 0;
   }
   const adoption = await emitAdoption(drifted, planned, { flags, context, report });
+  await keep();
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
 }
 

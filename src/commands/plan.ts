@@ -13,6 +13,8 @@ import {
   targetOptions,
   type DefineCommand,
 } from './context/options.ts';
+import { UsageError } from '../model/errors.ts';
+import { readSnapshot } from './planning/snapshot-file.ts';
 import { openProject } from '../project/open-project.ts';
 import type { CreatedRun } from './planning/planned-run.ts';
 import type { Replayed } from './planning/replay-plan.ts';
@@ -28,6 +30,8 @@ type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;
   readonly out?: string;
   readonly replay?: number;
+  /** The file of a snapshot that is read instead of the gateway. */
+  readonly snapshot?: string;
 };
 
 /** Defines `ostiary plan`. */
@@ -38,6 +42,7 @@ export const definePlan: DefineCommand = (command, run) => {
     .option('--affected', 'with --all-targets: plan only the targets that the changes since the branch of --own affect', false)
     .option('--out <file>', 'save the plan for apply --plan')
     .option('--replay <days>', 'ask what the plan would have done to the sessions of the last days: 30d (at most 1,000)', parseDays)
+    .option('--snapshot <file>', 'plan from the snapshot of drift --snapshot, without a token; such a plan cannot be applied')
     .addOption(secretsOption())
     .addOption(keepGoingOption())
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
@@ -58,12 +63,20 @@ async function replayLast(made: CreatedRun, days: number, running: Running): Pro
   return replayPlan(made, days, running);
 }
 
-/** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
-async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
+/** Shows what apply would do, or what a snapshot of the gateway shows of that. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
+async function runPlan(given: PlanCommandFlags, context: CliContext): Promise<number> {
+  const { snapshot: file } = given;
+  const other = file === undefined ? undefined : (['out', 'replay'] as const).find((name) => given[name] !== undefined);
+  if (other !== undefined)
+    throw new UsageError(`--snapshot and --${other} cannot be combined: --${other} needs the gateway itself`, 'remove one of them');
+  // A snapshot has no values to compare with.
+  const flags: PlanCommandFlags = file === undefined ? given : { ...given, secrets: 'unresolved' };
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
+  const project = await openProject(flags, context);
+  const snapshot = file === undefined ? undefined : readSnapshot(file, project, context);
   const { created: made } = await withDecisions(
-    await createPlan(await openProject(flags, context), flags, context, { followsSelection: flags.out === undefined }),
+    await createPlan(project, flags, context, { followsSelection: flags.out === undefined, snapshot }),
     flags,
     context,
   );

@@ -106,7 +106,7 @@ export const maxStateBytes: number = maxBytes;
 
 /** Reads a Terraform state. */
 export function readStateFile(path: string, cwd: string): Checked<SourceFile> {
-  const content = bytesOf(resolve(cwd, path));
+  const content = readBounded(resolve(cwd, path));
   return Buffer.isBuffer(content) ? decodeState(path, content) : unreadableState(path, content.reason);
 }
 
@@ -121,7 +121,8 @@ function unreadableState(path: string, reason: string): Checked<SourceFile> {
   return { diagnostics: [{ code: 'terraform/unreadable', severity: 'error', message, hint: 'check the path and its permissions' }] };
 }
 
-function bytesOf(path: string): Buffer | { readonly reason: string } {
+/** Returns the bytes of a file of at most 64 MiB, or the reason why it cannot be read. */
+export function readBounded(path: string): Buffer | { readonly reason: string } {
   try {
     const stats = statSync(path);
     if (!stats.isFile()) return { reason: 'it is not a regular file' };

@@ -10,6 +10,7 @@ import { readInheritedKeys } from './live/read-inherited.ts';
 import { mayRerouteInherited } from './dialects/rest.ts';
 import { readAuditMark } from './service/open-service.ts';
 import { switchRowsOn } from './write/write-rows.ts';
+import { takeSnapshot } from './snapshot.ts';
 import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
 
 export type GatewayOptions = SessionOptions & { readonly registry: Registry };
@@ -40,6 +41,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     update: (fresh, request, onWritten) => sendUpdate(context, fresh, { request, onWritten }),
     remove: (fresh) => sendDelete(context, fresh),
     auditMark: () => readAuditMark(session),
+    snapshot: async (live) => takeSnapshot(session, await session.handshake(), { live, inherited: context.inherited.keys }),
     clockAheadMs: session.client.clockAheadMs,
     close: session.close,
   };

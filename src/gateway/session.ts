@@ -142,7 +142,8 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   }
 }
 
-function identityFrom(url: string, dialect: Dialect, { organisation, version, role, borrowed }: Capabilities): GatewayIdentity {
+/** Returns who the gateway is, as its answers about itself show. */
+export function identityFrom(url: string, dialect: Dialect, { organisation, version, role, borrowed }: Capabilities): GatewayIdentity {
   return {
     url,
     dialect: dialect.name,

@@ -1,6 +1,7 @@
 import { dialectNames, hiddenControls, type DialectChoice, type DialectName } from './dialects.ts';
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
+import type { JsonObject } from './json.ts';
 import type { FieldRule } from './kind.ts';
 import type { InheritedKeys, LiveResource, LiveState, GrantRow } from './live.ts';
 import type { AcceptedDrift, Diff, OutsideReference, Refusal } from './plan/plan.ts';
@@ -90,6 +91,20 @@ export type PreflightResult = {
   readonly inherited?: InheritedKeys;
 };
 
+/**
+ * What a gateway showed at a time: its dialect and its answers about itself as far as plans depend on them, and the live state. It has no value of a
+ * secret, and survives JSON.
+ */
+export type GatewaySnapshot = {
+  readonly url: string;
+  readonly dialect: DialectName;
+  readonly info: { readonly server: string; readonly status: number; readonly body: JsonObject };
+  readonly caller: JsonObject;
+  /** Absent where no bulk read brought them. */
+  readonly inherited?: 'hidden' | readonly (readonly [resource: string, keys: readonly string[]])[];
+  readonly live: LiveState;
+};
+
 /** The name of the caller in the gateway's audit log, and the time of its newest entry; empty for an empty log. */
 export type AuditMark = { readonly principal: string; readonly at: string };
 
@@ -121,6 +136,8 @@ export interface Gateway {
   remove(fresh: LiveResource): Promise<void>;
   /** Returns where the audit log ends now; undefined if the gateway has no such log, or does not show it. */
   auditMark(): Promise<AuditMark | undefined>;
+  /** Returns what a plan can be made from later, without this gateway; sends nothing. */
+  snapshot(live: LiveState): Promise<GatewaySnapshot>;
   /** Returns by how many milliseconds the gateway's clock was ahead of that of this machine when it answered last; 0 if that is less than a minute. */
   clockAheadMs(): number;
   close(): Promise<void>;

@@ -55,9 +55,13 @@ export function labeledName(name: string, label: string | undefined): string {
   return label === undefined ? name : `${name} (${label})`;
 }
 
+/** What a plan from a snapshot shows in place of its digest. */
+export const approvesNothing = 'It approves no apply.';
+
 /** The facts of a plan that its verdict does not state. */
 export type PlanFacts = {
-  readonly seals: Plan['seals'];
+  /** Absent of a plan that approves nothing, because a snapshot takes the place of the gateway. */
+  readonly seals?: Plan['seals'];
   /** The commit that it compares with. */
   readonly base?: string | undefined;
   /** The counts of all that it does, in a sentence. */

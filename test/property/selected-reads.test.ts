@@ -4,7 +4,8 @@ import { registry } from '../../src/kinds/index.ts';
 import { readableKinds } from '../../src/kinds/watched.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
-import type { Gateway } from '../../src/model/gateway.ts';
+import { openSnapshot } from '../../src/gateway/snapshot.ts';
+import type { Gateway, GatewaySnapshot } from '../../src/model/gateway.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { compilePolicies } from '../../src/protection/policy/compile-policies.ts';
@@ -12,7 +13,7 @@ import { type NeededPart, neededParts, showsPlan } from '../../src/reconcile/pre
 import { draftPlan, type PlanDraft, type ReviewedPlan, type ReviewInput, reviewPlan } from '../../src/reconcile/reconcile.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 import { desiredState } from '../support/desired-state.ts';
-import { hoopWorld, onModel, openHoop, scenarioToken } from '../support/hoop-scenario.ts';
+import { hoopWorld, onModel, openHoop, scenarioAuditor, scenarioToken } from '../support/hoop-scenario.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { runCount } from '../support/property-runs.ts';
 import { inputOf, noLimits, reviewOf } from '../support/run-pipeline.ts';
@@ -195,6 +196,50 @@ async function read(
   );
   return { ...value, resources };
 }
+
+/** Plans as far as the gateway is asked about the draft. */
+async function planOn(
+  gateway: Gateway,
+  desired: DesiredState,
+  given: Partial<ReconcileInput>,
+): Promise<{ readonly live: LiveState; readonly plan: unknown }> {
+  const live = await read(gateway, desired, [...readableKinds.keys()]);
+  const { value: draft, diagnostics } = draftPlan(inputOf({ desired, live, ...given }));
+  if (draft === undefined) throw new Error(JSON.stringify(diagnostics));
+  return { live, plan: JSON.parse(JSON.stringify(await reviewed(gateway, draft, checked))) };
+}
+
+test('the plan from a snapshot that was just taken is the one from the gateway', async () => {
+  const seen = { changed: 0, refused: 0 };
+  await fc.assert(
+    fc.asyncProperty(world, (one) =>
+      onModel(buildWorld({ ...one, selected: [] }), async (model) => {
+        const gateway = await openHoop(model, scenarioAuditor);
+        try {
+          const given: Partial<ReconcileInput> = {
+            target: { name: 'test', url: 'http://hoop.test', dialect: 'hoop' },
+            base: baseOf(one),
+            limits: { ...noLimits, newAccess: one.newAccess },
+          };
+          const desired = desiredState(desiredOf(one));
+          const { live, plan } = await planOn(gateway, desired, given);
+          const taken: GatewaySnapshot = JSON.parse(JSON.stringify(await gateway.snapshot(live)));
+          const { requests } = model.log;
+          const before = requests.length;
+          expect((await planOn(openSnapshot(taken), desired, given)).plan).toEqual(plan);
+          expect(requests.length).toBe(before);
+          const text = JSON.stringify(plan);
+          seen.changed += Number(!text.includes('"changes":[]'));
+          seen.refused += Number(!text.includes('"refusals":[]'));
+        } finally {
+          await gateway.close();
+        }
+      }),
+    ),
+    { numRuns: runCount(20) },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(1);
+});
 
 test('the plan of a selection from the part that it needs is the one from everything', async () => {
   const seen = { whole: 0, within: 0, unjudged: 0, changed: 0, refused: 0 };

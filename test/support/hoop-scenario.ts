@@ -142,11 +142,11 @@ function manage({ store }: HoopModel, id: ResourceId): void {
 }
 
 /** Opens the model through the dialect, without a rate limit. */
-export function openHoop(model: HoopModel): Promise<Gateway> {
+export function openHoop(model: HoopModel, token: string = scenarioToken): Promise<Gateway> {
   return openGateway({
     url: `${model.url}/api`,
     transport: model.transport,
-    token: scenarioToken,
+    token,
     auth: 'auto',
     dialect: 'auto',
     registry: readableKinds,

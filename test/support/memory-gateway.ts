@@ -247,6 +247,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       return live(written, true);
     },
     auditMark: () => Promise.resolve(undefined),
+    snapshot: () => Promise.reject(new Error('no snapshot is taken of a gateway in memory')),
     clockAheadMs: () => 0,
     async remove(fresh) {
       const begun = await beginWrite('DELETE', fresh.id);

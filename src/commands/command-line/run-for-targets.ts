@@ -23,6 +23,7 @@ type MultiTargetFlags = TargetFlags &
     readonly report?: readonly ReportFlag[];
     readonly out?: string;
     readonly journal?: string;
+    readonly snapshot?: string;
     /** Run only for the targets that the changes since the branch `own` affect. */
     readonly affected?: boolean;
     readonly own?: string;
@@ -205,8 +206,8 @@ export function worstExitCode(codes: readonly number[]): number {
   return precedence.find((code) => codes.includes(code)) ?? 0;
 }
 
-function pathsOf({ report = [], out, journal }: MultiTargetFlags): readonly string[] {
-  return [...report.map(({ path }) => path), ...[out, journal].filter((path) => path !== undefined)];
+function pathsOf({ report = [], out, journal, snapshot }: MultiTargetFlags): readonly string[] {
+  return [...report.map(({ path }) => path), ...[out, journal, snapshot].filter((path) => path !== undefined)];
 }
 
 function flagsForTarget<F extends MultiTargetFlags>(flags: F, name: string): F {
@@ -215,13 +216,14 @@ function flagsForTarget<F extends MultiTargetFlags>(flags: F, name: string): F {
 
 /** Returns the flags with the name of the target in all paths. */
 function withPathsFor<F extends MultiTargetFlags>(flags: F, name: string): F {
-  const { report, out, journal } = flags;
+  const { report, out, journal, snapshot } = flags;
   const named = (path: string): string => pathForTarget(path, name);
   return {
     ...flags,
     ...(report === undefined ? {} : { report: report.map((one) => ({ ...one, path: named(one.path) })) }),
     ...(out === undefined ? {} : { out: named(out) }),
     ...(journal === undefined ? {} : { journal: named(journal) }),
+    ...(snapshot === undefined ? {} : { snapshot: named(snapshot) }),
   };
 }
 

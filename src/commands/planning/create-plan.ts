@@ -53,6 +53,7 @@ import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { watchScope, withoutAccepted } from '../../reconcile/record-content/record-access.ts';
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
+import { planOfSnapshot, requireLastApply, type OpenedSnapshot } from './snapshot-file.ts';
 import { nameDeleters } from './name-deleters.ts';
 import { cacheWarning } from './read-secrets.ts';
 import { type GatheredLive, gatherLive, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
@@ -65,6 +66,8 @@ type CreatePlanOptions = {
   readonly purpose?: PlanPurpose;
   /** Whether only what a selection needs is read, as far as that gives the same plan. */
   readonly followsSelection?: boolean;
+  /** The plan is made from it: the gateway is not asked, and the plan can neither be applied nor approve an apply. */
+  readonly snapshot?: OpenedSnapshot | undefined;
 };
 
 /**
@@ -120,6 +123,7 @@ type Gathered = {
   readonly unwritten: string | undefined;
   /** How many connections were not read whole because the plan cannot change them; undefined if everything was read. */
   readonly unread: number | undefined;
+  readonly snapshot: OpenedSnapshot | undefined;
   /** Live objects that show that a record of applies is missing. */
   readonly forgotten: readonly ForgottenObject[];
 };
@@ -138,6 +142,7 @@ async function withInput<T>(
     purpose = 'show',
     ended = purpose === 'preview' ? 'warning' : 'error',
     followsSelection = false,
+    snapshot,
   }: GatherOptions,
   work: (gathered: Gathered) => Promise<T>,
 ): Promise<T> {
@@ -146,9 +151,10 @@ async function withInput<T>(
     const input = await loadPlanInput(project, flags, context, { purpose, ended });
     // An apply always states its digest.
     if (purpose === 'apply') await prepareSealing(input.desired);
+    if (snapshot !== undefined) requireLastApply(snapshot, input.planBase);
     return input;
   };
-  const reading = { flags, context, onRequest };
+  const reading = { flags, context, onRequest, snapshot: snapshot?.gateway };
   const { only = [], tag = [], paths = [] } = project.selection;
   // A plan that only leaves out some objects needs nearly everything.
   const isNarrow = followsSelection && only.length + tag.length + paths.length > 0;
@@ -170,13 +176,14 @@ async function withInput<T>(
       gateway,
       input: { ...given, live },
       unread: live.partly,
+      snapshot,
       review: {
         policies,
         maxRisk: flags.maxRisk,
         request: context.request,
         proposed: planBase.proposed,
       },
-      readAudit: (since) => readAudit(loaded, since, { flags, context }),
+      readAudit: async (since) => (snapshot === undefined ? readAudit(loaded, since, { flags, context }) : undefined),
       unwritten,
     });
   } catch (error) {
@@ -189,7 +196,7 @@ type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPl
 
 /** Returns the run with the reviewed plan: adds what the record of applies and uncommitted removals refuse, and the warnings. */
 function runOf(
-  { loaded, identity, gateway, input: { live }, unwritten, forgotten, unread }: Gathered,
+  { loaded, identity, gateway, input: { live }, unwritten, forgotten, unread, snapshot }: Gathered,
   { draft, reviewed, diagnostics }: DraftAndReview,
   flags: CreatePlanFlags,
 ): CreatedRun {
@@ -199,7 +206,8 @@ function runOf(
   const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
   const outside =
     unread === undefined ? readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted }) : undefined;
-  const plan = { ...guarded, ...(outside === undefined ? {} : { outside }), ...(unread === undefined ? {} : { unread }) };
+  const found = { ...guarded, ...(outside === undefined ? {} : { outside }), ...(unread === undefined ? {} : { unread }) };
+  const plan = snapshot === undefined ? found : planOfSnapshot(found, snapshot);
   const warnings = [
     ...insecureOverride(project),
     ...planBase.diagnostics,

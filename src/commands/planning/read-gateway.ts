@@ -8,7 +8,7 @@ import { registry } from '../../kinds/index.ts';
 import { readableKinds } from '../../kinds/watched.ts';
 import type { AppliedRecord } from '../../model/applied-record.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
+import type { Gateway, GatewayIdentity, GatewaySnapshot } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import type { PlanBase } from '../../project/plan-base.ts';
@@ -28,6 +28,7 @@ type ReadingOptions = {
   readonly flags: TargetFlags;
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  readonly snapshot?: GatewaySnapshot | undefined;
 };
 
 /** A gateway with everything that its lists contain; the caller closes it. */

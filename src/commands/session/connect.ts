@@ -2,9 +2,10 @@ import { readCertificates } from '../../disk/text-file.ts';
 import type { NetworkOptions } from '../../gateway/http/transport.ts';
 import type { SessionOptions } from '../../gateway/session.ts';
 import { openGateway } from '../../gateway/open-gateway.ts';
+import { openSnapshot } from '../../gateway/snapshot.ts';
 import { openService } from '../../gateway/service/open-service.ts';
 import { readableKinds } from '../../kinds/watched.ts';
-import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
+import type { Gateway, GatewayIdentity, GatewaySnapshot } from '../../model/gateway.ts';
 import type { Target } from '../../model/config.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
@@ -26,17 +27,24 @@ type ConnectOptions = {
   readonly flags: TargetFlags;
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** What is read instead of the gateway. */
+  readonly snapshot?: GatewaySnapshot | undefined;
   /** Interrupts requests and pauses. */
   readonly signal?: AbortSignal;
   /** Returns whether the run waits for the gateway, so that a retry is worth a line; by default, always. */
   readonly isAwaited?: () => boolean;
 };
 
-/** Opens the target's gateway with the token from the environment. Throws UsageError without a URL or a token. */
+/** Opens the target's gateway with the token from the environment, or a snapshot of it. Throws UsageError without a URL or a token. */
 export async function connect(
   target: Target,
   connecting: ConnectOptions,
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
+  const { snapshot } = connecting;
+  if (snapshot !== undefined) {
+    const gateway = openSnapshot(snapshot);
+    return { gateway, identity: await gateway.identify() };
+  }
   const session = sessionOptions(target, connecting);
   return waiting(`connecting to ${target.url}`, connecting, async () => {
     const gateway = await openGateway({ ...session, registry: readableKinds });

@@ -389,6 +389,9 @@ export type OutsideAccess = {
 /** A live object without a manifest that gives access; `accessible` is false if all its access modes are disabled. */
 export type UnmanagedAccess = { readonly id: ResourceId; readonly accessible: boolean; readonly managedBy?: string };
 
+/** When a snapshot was taken (RFC 3339), and how long before the plan. */
+export type SnapshotAge = { readonly taken: string; readonly seconds: number };
+
 /** What a forge calls a proposal to merge a branch. */
 export type ForgeRequest = 'pull request' | 'merge request';
 
@@ -409,6 +412,8 @@ export type Plan = Omit<Diff, 'changes'> & {
    * `outside`. Absent if everything was read.
    */
   readonly unread?: number;
+  /** The plan was made from a snapshot of the gateway, so that it approves no apply. Absent if the gateway was read. */
+  readonly snapshot?: SnapshotAge;
   /** Risks of manifests that changed since the base although nothing is written for them. */
   readonly unwritten: readonly UnwrittenRisks[];
   /** Drift that the manifests accept. */

@@ -88,6 +88,11 @@ export function sealsWithUnwritten(seals: PlanSeals, unwritten: UnwrittenParts):
   return sealsOnUse({ tree: () => seals.tree, digest: () => digestWithUnwritten(seals.digest, unwritten) });
 }
 
+/** Returns the seals of a plan from a snapshot: no plan of an apply has their digest, so that nothing that names it approves one. */
+export function sealsOfSnapshot(seals: PlanSeals): PlanSeals {
+  return sealsOnUse({ tree: () => seals.tree, digest: () => createHash('sha256').update(`snapshot\n${seals.digest}`).digest('hex') });
+}
+
 function sealsOnUse(make: { readonly [Seal in keyof PlanSeals]: () => string }): PlanSeals {
   const [tree, digest] = [onFirstUse(make.tree), onFirstUse(make.digest)];
   return {

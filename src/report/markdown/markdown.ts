@@ -1,4 +1,5 @@
 import {
+  approvesNothing,
   blocksOfType,
   labeledName,
   type PlanFacts,
@@ -123,8 +124,10 @@ function planResult(where: string, { unchanged, highest, policies }: PlanFacts):
   return parts.join(' ');
 }
 
-function digestBlock({ seals: { digest, tree } }: PlanFacts): MarkdownBlock {
-  return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}.\n\n`, rank: 1, label: 'list' };
+function digestBlock({ seals }: PlanFacts): MarkdownBlock {
+  const text =
+    seals === undefined ? approvesNothing : `Digest ${codeSpan(seals.digest)} of the manifests ${codeSpan(seals.tree.slice(0, 12))}.`;
+  return { text: `${text}\n\n`, rank: 1, label: 'list' };
 }
 
 function listBlock({ title, entries, hasSentences, rank }: ListBlock): MarkdownBlock {

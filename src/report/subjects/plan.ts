@@ -98,7 +98,7 @@ function planFacts(plan: Plan): PlanFacts {
   const policies = policiesText(plan.policies);
   const isNothing = plan.changes.length + plan.accepted.length === 0;
   return {
-    seals: plan.seals,
+    ...(plan.snapshot === undefined ? { seals: plan.seals } : {}),
     base: plan.base,
     counts: plan.changes.length === 0 ? '' : planSummaryText(plan),
     unchanged: isNothing ? '' : `${plural(plan.unchanged, 'resource')} unchanged.${stayingEdgesText(plan)}`,
@@ -140,11 +140,11 @@ function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[
 
 /** Returns what only pages show of a plan: its commits, who can do what, and the protection of the changed connections and of all. */
 export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: boolean = false): readonly ReportBlock[] {
-  const { changes, accepted, edges, protection, seals, base } = plan;
+  const { changes, accepted, edges, protection, seals, base, snapshot } = plan;
   const { counts, unchanged, highest, policies } = planFacts(plan);
   const first = isApplied && counts !== '' ? counts : unchanged;
   const facts = [first, ...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
-  const hashes = Object.entries({ digest: seals.digest, manifests: seals.tree, 'applied last': base });
+  const hashes = Object.entries({ digest: snapshot === undefined ? seals.digest : undefined, manifests: seals.tree, 'applied last': base });
   const about = [
     escapeTerminal(plan.target.url),
     ...hashes.flatMap(([name, hash]) => (hash === undefined ? [] : [`${name} ${mark('code', hash.slice(0, 12))}`])),

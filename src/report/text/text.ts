@@ -1,5 +1,12 @@
 import { largestOf } from '../../model/collections.ts';
-import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
+import {
+  approvesNothing,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportSection,
+  type ReportSummary,
+  type SubjectPlace,
+} from '../document.ts';
 import type { Choice, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { shortList, verdictText } from '../wording/phrases.ts';
@@ -62,7 +69,9 @@ function placeLines(place: SubjectPlace | undefined, summary: ReportSummary | un
 function shownDigest(summary: ReportSummary | undefined, { full }: Terminal): string | undefined {
   if (summary === undefined || summary.type === 'sentence') return undefined;
   if (summary.type === 'apply') return `Digest ${summary.digest}`;
-  return summary.isQuiet && full !== true ? undefined : `Digest ${summary.facts.seals.digest}`;
+  const { seals } = summary.facts;
+  if (seals === undefined) return approvesNothing;
+  return summary.isQuiet && full !== true ? undefined : `Digest ${seals.digest}`;
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {

@@ -2,6 +2,7 @@ import { type ControlType, type Headline, headlineOrder, type HeadlineVerdict } 
 import { type Change, type FieldChange, highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { durationText } from '../../model/time.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
 import { headlineSentences, sharedTagsText } from './causes.ts';
@@ -20,7 +21,19 @@ export function planVerdict(plan: Plan): Verdict {
     ...checksTexts(plan),
     ...withEffect(counts, plan.protection.headlines, highestRiskOfWrites(plan)),
   ];
-  return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan), ...unreadTexts(plan)].join(' ')}` };
+  return {
+    before: 'Plan for ',
+    name: plan.target.name,
+    after: `${snapshotText(plan)}: ${[...parts, ...outsideTexts(plan), ...unreadTexts(plan)].join(' ')}`,
+  };
+}
+
+/** Returns ` from a snapshot 3 h 42 min old`; empty text if the gateway was read. */
+function snapshotText({ snapshot }: Pick<Plan, 'snapshot'>): string {
+  if (snapshot === undefined) return '';
+  const seconds = Math.max(0, snapshot.seconds);
+  const unit = seconds < 60 ? 1 : seconds < 86_400 ? 60 : 3600;
+  return ` from a snapshot ${durationText(seconds - (seconds % unit))} old`;
 }
 
 /** Returns what the plan of a selection did not read: `Not compared: 1999 other connections, and access that no manifest declares.` */

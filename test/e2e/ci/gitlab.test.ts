@@ -52,11 +52,17 @@ describe('a job of a ref that is not protected', () => {
 });
 
 // security: fork
-test('a merge request of a fork is only validated, because its jobs have no secrets', async () => {
+test('a merge request of a fork is only validated, because its jobs have no secrets; with the key of a snapshot, it is planned', async () => {
   push('forked', { 'access/forked.yaml': connection('forked', { reviewers: ['dba'] }) });
   const iid = bench.gitlab().open('forked', { fork: true });
   expect(await planRequest(iid)).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid.') });
   expect(notesOn(iid)).toEqual([expect.stringContaining('comes from a fork')]);
+  const env = { OSTIARY_SNAPSHOT_KEY: 'a-random-text-of-enough-characters-0123' };
+  const file = join(makeProject({}), 'snapshot.bin');
+  expect(await ci(`drift --no-issue --snapshot ${file}`, { source: 'schedule' }, { env })).toMatchObject({ code: 0 });
+  const planned = await planRequest(iid, `plan --snapshot ${file}`, { env: { ...env, OSTIARY_TOKEN: '' } });
+  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Plan for production from a snapshot .* old: .*1 to create/) });
+  expect(notesOn(iid)).toEqual([expect.stringContaining('It approves no apply.')]);
 });
 
 test('text of manifests mentions no one and runs no quick action', async () => {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { place } from '../../support/github.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, type Proposal, type StepEnded } from '../../support/workflow.ts';
 import { useAction } from '../action/use-action.ts';
 import { config, connection, useProjects, writeFiles } from '../project.ts';
@@ -50,15 +52,19 @@ async function proposed(name: string): Promise<Request> {
 
 type Comment = { readonly body?: string; readonly login?: string; readonly type?: string; readonly action?: string };
 
+/** More inputs and variables of the step. */
+type Given = { readonly inputs?: Readonly<Record<string, string>>; readonly env?: Readonly<Record<string, string>> };
+
 const pullRequestLink = { pull_request: { url: 'https://github.test/pulls' } };
 
 /** Runs the step for a comment. */
 function commentOn(
   { number, cwd, main }: Request,
   { body = '/ostiary plan', login = 'grace', type = 'User', action = 'created' }: Comment = {},
+  given: Given = {},
 ): Promise<StepEnded> {
   const payload = { action, issue: { number, ...pullRequestLink }, comment: { id: 1, body, user: { login, type } } };
-  return run(cwd, 'issue_comment', payload, main);
+  return run(cwd, 'issue_comment', payload, main, given);
 }
 
 /** Runs the step after another workflow. */
@@ -67,8 +73,8 @@ function runAfter({ head, cwd, main }: Request, branch: string, owner: string = 
   return run(cwd, 'workflow_run', payload, main);
 }
 
-function run(cwd: string, event: string, payload: object, main: string): Promise<StepEnded> {
-  return bench.step({ cwd, event, payload, inputs: { mode: 'plan' }, env: { ...gateway.env(), GITHUB_SHA: main } });
+function run(cwd: string, event: string, payload: object, main: string, { inputs, env }: Given = {}): Promise<StepEnded> {
+  return bench.step({ cwd, event, payload, inputs: { mode: 'plan', ...inputs }, env: { ...gateway.env(), GITHUB_SHA: main, ...env } });
 }
 
 async function bodiesOn({ number }: Request): Promise<readonly string[]> {
@@ -130,6 +136,30 @@ describe('/ostiary plan', () => {
       expect(await commentOn(request)).toMatchObject({ code: 0, outputs: { outcome: 'valid' } });
       expect(await bodiesOn(request)).toEqual([expect.stringContaining('Ostiary checked the manifests without the gateway')]);
     }
+  });
+
+  test('on a pull request from a fork plans from a snapshot, with its key and without a token', async () => {
+    const request = await proposed('forked-plan');
+    const main = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/first.yaml': connection('first') });
+    const key = { OSTIARY_SNAPSHOT_KEY: 'a-random-text-of-enough-characters-0123' };
+    const snapshot = join(main, 'snapshot.bin');
+    const taken = await ostiaryInProcess(['drift', '--snapshot', snapshot], { cwd: main, env: { ...gateway.env(), ...key } });
+    expect(taken).toMatchObject({ code: 0 });
+    asFork(request);
+    const before = requests;
+    const ended = await commentOn(request, {}, { inputs: { snapshot }, env: { ...key, OSTIARY_TOKEN: '' } });
+    expect([ended.code, ended.outputs['outcome'], ended.outputs['digest'], ended.outputs['plan-path'], requests]).toEqual([
+      0,
+      'planned',
+      undefined,
+      undefined,
+      before,
+    ]);
+    const [body = ''] = await bodiesOn(request);
+    expect(body).toMatch(/^### Plan for `production` from a snapshot \d+ s old: .*1 to create\.\n/);
+    expect([body.includes('<!-- ostiary plan'), body.includes('It approves no apply.')]).toEqual([false, true]);
+    // Without the key, the fork is checked as before.
+    expect(await commentOn(request, {}, { inputs: { snapshot } })).toMatchObject({ code: 0, outputs: { outcome: 'valid' } });
   });
 
   test('needs the checkout of the pull request', async () => {
