@@ -245,7 +245,7 @@ export const accessChecks = [
     'reconcile/order/close-exposed.ts',
     "if (change?.action === 'create') closed.set(id, { ...change, closed: 'between' });",
     '',
-    ['hoop/moves-and-names.test.ts: rules that exchange steps of a connection that is replaced'],
+    ['property/rejected-writes.test.ts: a predecessor is closed, so that no write exposes it'],
   ],
   [
     'a predecessor is closed before a write exposes it',
