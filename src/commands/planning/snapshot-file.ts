@@ -21,7 +21,7 @@ export type SavedSnapshot = {
   readonly tool: string;
   readonly target: string;
   readonly taken: string;
-  /** The id of its commit; empty if there was none. */
+  /** When that record was written; empty if there was none. */
   readonly record: string;
   readonly gateway: GatewaySnapshot;
 };
@@ -118,9 +118,9 @@ export function requireLastApply({ record, taken }: SavedSnapshot, planBase: Pla
   );
 }
 
+/** A record is dated after the one that it continues, whichever name its target has. */
 function recordIn({ read }: Pick<PlanBase, 'read'>): string {
-  if (read === undefined) return '';
-  return read.localId === '' ? read.originId : read.localId;
+  return read?.at?.toISOString() ?? '';
 }
 
 function openFile(path: string, key: Buffer, context: CliContext): SavedSnapshot {
