@@ -47,8 +47,8 @@ export async function withSessions<T>(
     const { role } = await service.identify();
     if (role === 'standard')
       return work({ since, missing: 'the role standard of the token shows it only its own sessions; use the token of an auditor' });
-    const end = performance.now() + maxTime;
-    const isLate = (): boolean => performance.now() > end;
+    const end = context.now().getTime() + maxTime;
+    const isLate = (): boolean => context.now().getTime() > end;
     const read = await orReason(() => service.sessionsSince(from, { most, isLate }));
     if (read === undefined) return work({ since, missing: 'the gateway has no sessions, or does not show them to this token' });
     if ('reason' in read) return work({ since, missing: read.reason });

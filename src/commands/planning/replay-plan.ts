@@ -39,7 +39,7 @@ export async function replayPlan(
     await read.readScripts(needsScript, (session, script) => judged.push(judge(session, script)));
     const unwritten = known.size === earlier ? undefined : writeSealed(cache, JSON.stringify([...known].slice(-mostKnown)));
     const positionOf = deciderPositions(desired, after);
-    const replay = summarizeReplay(judged, { since, isWhole, positionOf, namesPeople: context.env['CI'] !== 'true' });
+    const replay = summarizeReplay(judged, { since, isWhole, positionOf, namesPeople: ['', 'false'].includes(context.env['CI'] ?? '') });
     return { replay, warnings: cacheWarning(flags.cache, unwritten) };
   });
 }

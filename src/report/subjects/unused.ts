@@ -18,18 +18,22 @@ export function unusedSentence({ since, sessions, isWhole, ...found }: Unused): 
 /** Lists what no session used, and what is not known: the verbs of a grant in one row. */
 export function unusedListing({ grants, rules, groups }: Unused): TableListing {
   const byGrant = groupBy(grants, ({ group, connection, why = '' }) => JSON.stringify([group, connection, why]));
-  const rows = [
-    ...[...byGrant.values()].map((all) =>
-      findingRow(`${all[0].group} on ${all[0].connection}: ${all.map(({ verb }) => verb).join(', ')}`, all[0]),
+  const found: readonly (readonly [string, Finding])[] = [
+    ...[...byGrant.values()].map(
+      (all) => [`${all[0].group} on ${all[0].connection}: ${all.map(({ verb }) => verb).join(', ')}`, all[0]] as const,
     ),
-    ...rules.map((one) => findingRow(one.name, one)),
-    ...groups.map((one) => findingRow(`group ${one.name}`, one)),
+    ...rules.map((one) => [one.name, one] as const),
+    ...groups.map((one) => [`group ${one.name}`, one] as const),
   ];
-  return { headers: ['name', 'unused', 'declared'], rows, wraps: true };
+  return {
+    headers: ['name', 'is', 'declared'],
+    rows: found.map(([name, { isUsed, at }]) => [name, stateText(isUsed), at === undefined ? '' : `${at.file}:${at.line}`]),
+    details: found.map(([, { why }]) => (why === undefined ? [] : [why])),
+  };
 }
 
-function findingRow(name: string, { isUsed, why = '', at }: Finding): readonly string[] {
-  return [name, isUsed === 'no' ? 'yes' : `not known: ${why}`, at === undefined ? '' : `${at.file}:${at.line}`];
+function stateText(isUsed: Finding['isUsed']): string {
+  return isUsed === 'no' ? 'unused' : 'not known';
 }
 
 /** Returns the list as CSV, one row for each verb. */
@@ -53,5 +57,5 @@ function unusedRow(
   { isUsed, why = '', at }: Finding,
   { connection, verb }: { readonly connection: string; readonly verb: string } = { connection: '', verb: '' },
 ): readonly string[] {
-  return [what, isUsed === 'no' ? 'unused' : 'not known', name, connection, verb, why, at === undefined ? '' : formatPosition(at)];
+  return [what, stateText(isUsed), name, connection, verb, why, at === undefined ? '' : formatPosition(at)];
 }
