@@ -151,11 +151,18 @@ export type CommittedTree = {
   readonly pathInTree: (path: string) => string;
 };
 
-/** Reads the manifest files of a target at a commit; the config file of that commit, unless it was read before, names their folders. */
-export async function readCommittedTree(site: CommittedProject, commit: string, read?: Checked<Config>): Promise<Checked<CommittedTree>> {
+/**
+ * Reads the manifest files of a target at a commit: of the one `named` there, or else of the same gateway. The config file of that commit, unless it
+ * was read before, names their folders.
+ */
+export async function readCommittedTree(
+  site: CommittedProject,
+  commit: string,
+  { read, named }: { readonly read?: Checked<Config>; readonly named?: string | undefined } = {},
+): Promise<Checked<CommittedTree>> {
   const { value: committed, diagnostics: found } = read ?? (await readCommittedConfig(site, commit));
   if (committed === undefined) return { diagnostics: found };
-  const target = findTargetThen(committed.targets, site);
+  const target = committed.targets.find(({ name }) => name === named) ?? findTargetThen(committed.targets, site);
   if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, committed.file ?? '')] };
   const root = inRepository(committed.root);
   const folders = target.manifests.map(inRepository);

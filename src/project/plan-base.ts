@@ -1,6 +1,6 @@
 import { mergeBaseOf, type Repository } from '../git/repository.ts';
 import { resolveCommit, shallowHint } from '../git/resolve-commit.ts';
-import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
+import { catchOriginError, findAppliedFork, parseAppliedRefName } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
@@ -155,7 +155,7 @@ async function readBase(
     ...unfinishedNotice(read),
   ];
   const { commit } = record;
-  const tree = commit === undefined ? undefined : await requireTree(site, commit);
+  const tree = commit === undefined ? undefined : await requireTree(site, commit, parseAppliedRefName(read.name)?.target);
   const known = { refusals: [...proof.refusals, ...refusals], proof, read, unmerged };
   if (commit !== undefined && tree !== undefined && tree.target.url !== target.url) {
     const warning = otherGateway(commit, tree.target, target);
@@ -239,8 +239,8 @@ function unprovenWarning(unproven: readonly ResourceId[], { target: { name }, de
 }
 
 /** Reads the files of the base. Throws InputError when they cannot be read. */
-async function requireTree(site: CommittedProject, commit: string): Promise<CommittedTree> {
-  const { value, diagnostics } = await readCommittedTree(site, commit);
+async function requireTree(site: CommittedProject, commit: string, named?: string): Promise<CommittedTree> {
+  const { value, diagnostics } = await readCommittedTree(site, commit, { named });
   if (value === undefined) throw unreadable(commit, diagnostics);
   return value;
 }

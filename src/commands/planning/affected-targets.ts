@@ -70,7 +70,7 @@ const isNew: readonly AffectedReason[] = [{ is: 'not compared', names: ['the tar
 async function compareTarget(site: CommittedProject, commit: string, then: Checked<Config>): Promise<readonly AffectedReason[]> {
   const { value: loaded, diagnostics } = loadWhole(readSources(site), site);
   if (loaded === undefined) return notCompared(diagnostics);
-  const tree = await readCommittedTree(site, commit, then);
+  const tree = await readCommittedTree(site, commit, { read: then });
   if (then.value === undefined || tree.value === undefined) return notCompared(tree.diagnostics);
   const config = changedSettings(then.value, site);
   const desired = await withTrackedContents(loaded, site);
