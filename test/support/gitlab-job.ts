@@ -8,9 +8,9 @@ import { projectId, type TestGitLab } from './gitlab.ts';
 import { gitEnv } from './repository.ts';
 import { git, runShell } from './workflow.ts';
 
-/** What starts a pipeline: a push to main, its schedule, a merge request, or a webhook about one. */
+/** What starts a pipeline: a push to main, its schedule, a job of another pipeline, a merge request, or a webhook about one. */
 export type Pipeline =
-  | { readonly source: 'push' | 'schedule' }
+  | { readonly source: 'push' | 'schedule' | 'parent_pipeline' }
   | { readonly source: 'merge_request_event' | 'trigger'; readonly iid: number };
 
 /** The folder of a job and its variables, as the runner of GitLab makes them. */

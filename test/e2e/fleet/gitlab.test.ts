@@ -10,6 +10,7 @@ import { titlesIn, useFleet } from './use-fleet.ts';
 const makeProject = useProjects();
 const fleet = useFleet();
 const recipe = readRecipe('examples/fleet/.gitlab-ci.yml');
+const matrix = readRecipe('examples/fleet/plan-matrix.gitlab-ci.yml');
 let gitlab: TestGitLab;
 let origin = '';
 let clone = '';
@@ -25,6 +26,13 @@ beforeAll(async () => {
   await addProgram(programs);
 });
 afterAll(() => gitlab.close());
+
+/** What the job `targets` writes for GitLab. */
+type ChildPipeline = {
+  readonly none?: { readonly script: readonly string[] };
+  readonly include?: readonly { readonly local: string }[];
+  readonly 'plan-target'?: Pick<(typeof recipe)[string], 'parallel'> & { readonly variables: Readonly<Record<string, string>> };
+};
 
 type Ran = RecipeEnded & { readonly cwd: string };
 
@@ -119,7 +127,7 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
     expect({ wrong: gitlab.wrong, actions: gitlab.actions }).toEqual({ wrong: [], actions: [] });
   });
 
-  test('plans only the gateways that a merge request affects, and lists them for a child pipeline', async () => {
+  test('plans only the gateways that a merge request affects, in one job or in a job of a child pipeline for each', async () => {
     const path = 'overlays/eu-west/orders-db.yaml';
     git(clone, 'fetch --quiet origin');
     git(clone, 'checkout --quiet -b hosts origin/main');
@@ -131,17 +139,30 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
     };
     propose(overlay.replace('orders.eu-west', 'moved.eu-west'));
     const iid = gitlab.open('hosts');
-    const listed = async (): Promise<string> => {
+    /** Runs the job that writes the child pipeline, and the jobs of that, as GitLab does; returns the exit codes of those. */
+    const planMatrix = async (): Promise<Readonly<Record<string, number>>> => {
       const { cwd, env } = prepareJob(makeProject({}), origin, gitlab, { source: 'trigger', iid });
-      const script = [...(recipe['plan']?.script?.slice(0, -1) ?? []), 'ostiary ci targets --out targets.json', 'cat targets.json'];
-      return (await runRecipe({ script }, { cwd, env }, programs)).output.trim().split('\n').at(-1) ?? '';
+      const listing = await runRecipe(matrix['targets'] ?? {}, { cwd, env }, programs);
+      if (listing.code !== 0) throw new Error(listing.output);
+      const child: ChildPipeline = JSON.parse(readFileSync(join(cwd, 'plans.json'), 'utf8'));
+      if (child.none !== undefined) return { none: (await runRecipe(child.none, { cwd, env }, programs)).code };
+      expect(child.include).toEqual([{ local: '.gitlab-ci.yml' }]);
+      const { parallel, variables } = child['plan-target'] ?? {};
+      const ended: Record<string, number> = {};
+      for (const target of parallel?.matrix[0].TARGET ?? []) {
+        const job = prepareJob(makeProject({}), origin, gitlab, { source: 'parent_pipeline' });
+        const own = { ...job.env, ...variables, ...fleet.variablesOf('access-plan'), TARGET: target };
+        ended[target] = (await runRecipe(matrix['plan-target'] ?? {}, { cwd: job.cwd, env: own }, programs)).code;
+      }
+      return ended;
     };
     expect(codesOf(await runPipeline({ source: 'trigger', iid }, ['plan']))).toEqual({ plan: 0 });
     expect(titlesOn(iid)).toEqual([['Plan for `eu-west`']]);
-    expect(await listed()).toBe('["eu-west"]');
+    expect(await planMatrix()).toEqual({ 'eu-west': 0 });
+    expect(titlesOn(iid)).toEqual([['Plan for `eu-west`'], ['Plan for `eu-west`']]);
     propose(`# the first gateway\n${overlay}`);
     expect(codesOf(await runPipeline({ source: 'trigger', iid }, ['plan']))).toEqual({ plan: 0 });
-    expect(titlesOn(iid)).toEqual([['No target is affected']]);
-    expect(await listed()).toBe('[]');
+    expect(titlesOn(iid)[0]).toEqual(['No target is affected']);
+    expect(await planMatrix()).toEqual({ none: 0 });
   });
 });
