@@ -27,6 +27,7 @@ import {
 import { mayWrite } from './session/connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from './output/progress.ts';
 import type { DriftScope } from '../reconcile/drift/filter-drift.ts';
+import { digestOfWrites } from '../reconcile/saved-plan/plan-digest.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createDriftPlan, createPlan } from './planning/create-plan.ts';
 import { withDecisions } from './planning/decided-plan.ts';
@@ -176,6 +177,11 @@ async function requireApproved(
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan, created.planBase.read?.record.digest);
   if (refusal === undefined) return created;
+  // A pull request need not show the held drift of what it does not change, and apply does not write it.
+  if (flags.digest === digestOfWrites(created.plan, created)) {
+    const { plan } = created;
+    return { ...created, plan: { ...plan, seals: { tree: plan.seals.tree, digest: flags.digest } } };
+  }
   const { continueApprovedPlan } = await import('./planning/interrupted-plan.ts');
   const continued = continueApprovedPlan(created, flags.digest) ?? { refusals: [] };
   const resumed = 'saved' in continued ? await resumeApproved(created, continued, flags, { context, onRequest }) : continued;

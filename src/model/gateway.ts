@@ -48,12 +48,12 @@ export type WriteRequest = {
 
 /** The part of the lists that a run needs. */
 export type PartOfGateway = {
-  /** The objects that it needs whole; of others, their list is enough. */
-  readonly objects: ReadonlySet<ResourceId>;
+  /** The ids of the objects that it needs whole; of others, their list is enough. */
+  readonly objects: ReadonlySet<string>;
   /** The fields that it does not need: they stay empty where they take a list of their own. */
   readonly without: ReadonlySet<string>;
-  /** Whether it needs the names of groups. */
-  readonly groups: boolean;
+  /** `compared`: no names of groups, and nothing that is only reported; `deciding`: nothing that is only reported. */
+  readonly lists: 'compared' | 'deciding' | 'all';
 };
 
 /** What cannot move from one access-request rule to another, because it would have no approval between two writes and must not be closed. */

@@ -125,6 +125,47 @@ test('after a recorded apply, a job without a cache makes at most 30 requests, a
   expect([rotated.code, detailReads(rotated).length]).toEqual([6, count]);
 });
 
+function limited(name: string, spec: object = {}): string {
+  return connection(name, { access_max_duration: 3600, reviewers: ['dba'], ...spec });
+}
+
+test('a pull request reads the rows of what it changes; apply takes its digest unless it would write what that did not show', async () => {
+  const project = await hoopProject();
+  const { run, commit } = create(project, Object.fromEntries(names.map((name) => [`access/${name}.yaml`, limited(name)])));
+  expect(await run('apply --yes --quiet')).toMatchObject({ code: 0, stderr: '' });
+  commit({ 'access/connection-0005.yaml': limited('connection-0005', { reviewers: ['dba', 'sre'] }) });
+  const propose = async (shown: string): Promise<string> => {
+    const { code, stdout, requests } = await run('plan --own HEAD~1 --detailed-exitcode');
+    expect([code, stdout]).toEqual([2, expect.stringContaining(shown)]);
+    expect([requests.length <= 25, new Set(requests).size, requests.filter((path) => path.includes('/resources?page'))]).toEqual([
+      true,
+      requests.length,
+      [],
+    ]);
+    return /Digest ([0-9a-f]{64})/.exec(stdout)?.[1] ?? '';
+  };
+  const change = async (name: string, fields: object): Promise<void> => {
+    const body = { ...(await detailOf(project, name)), ...fields };
+    expect((await project.send('PUT', `/connections/${name}`, body)).status).toBe(200);
+  };
+  const unread = 'Not compared: approvals, limits and secrets of';
+  const digest = await propose(`${unread} 119 connections that it leaves as applied.`);
+  // A plan of everything names drift of rows that is held, and writes nothing more.
+  await change('connection-0007', { access_max_duration: 600 });
+  expect(await propose(`${unread} 119 `)).toBe(digest);
+  const whole = await run('plan --detailed-exitcode');
+  expect([whole.stdout, whole.stdout]).toEqual([expect.stringContaining('connection-0007'), expect.not.stringContaining(digest)]);
+  // Drift that apply would revert is a write that the pull request did not show.
+  await change('connection-0009', { access_max_duration: 7200 });
+  expect(await propose(`${unread} 119 `)).toBe(digest);
+  const other = await run(`apply --yes --digest ${digest}`);
+  expect([other.code, other.stdout + other.stderr]).toEqual([6, expect.stringContaining('plan/other-digest')]);
+  await change('connection-0009', { access_max_duration: 3600 });
+  const applied = await run(`apply --yes --digest ${digest}`);
+  expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining(digest)]);
+  expect(await detailOf(project, 'connection-0007')).toMatchObject({ access_max_duration: 600 });
+});
+
 test('a plan of a selection states who changed a secret as a plan of everything does', async () => {
   const project = await hoopProject();
   const files = Object.fromEntries(

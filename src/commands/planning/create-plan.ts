@@ -52,11 +52,12 @@ import { type DriftScope, filterDrift } from '../../reconcile/drift/filter-drift
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { watchScope, withoutAccepted } from '../../reconcile/record-content/record-access.ts';
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
+import type { NeededPart } from '../../reconcile/prepare/needed-objects.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { planOfSnapshot, requireLastApply, type OpenedSnapshot } from './snapshot-file.ts';
 import { nameDeleters } from './name-deleters.ts';
 import { cacheWarning } from './read-secrets.ts';
-import { type GatheredLive, gatherLive, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
+import { type GatheredLive, gatherLive, planOfPart, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
@@ -121,9 +122,9 @@ type Gathered = {
   /** Reads who changed the gateway since a commit; without one, in the last 30 days. */
   readonly readAudit: (since: string | undefined) => Promise<ReviewInput['audit']>;
   readonly unwritten: string | undefined;
-  /** How many connections were not read whole because the plan cannot change them; undefined if everything was read. */
-  readonly unread: number | undefined;
   readonly snapshot: OpenedSnapshot | undefined;
+  /** The part of the gateway that was read, because it shows the plan; undefined for everything. */
+  readonly part: NeededPart | undefined;
   /** Live objects that show that a record of applies is missing. */
   readonly forgotten: readonly ForgottenObject[];
 };
@@ -157,7 +158,7 @@ async function withInput<T>(
   const reading = { flags, context, onRequest, snapshot: snapshot?.gateway };
   const { only = [], tag = [], paths = [] } = project.selection;
   // A plan that only leaves out some objects needs nearly everything.
-  const isNarrow = followsSelection && only.length + tag.length + paths.length > 0;
+  const isNarrow = followsSelection && (only.length + tag.length + paths.length > 0 || flags.own !== undefined);
   const { done: loaded, ...listing } = await (isNarrow ? readAfter : readWhile)(project, reading, load);
   const { desired, policies, planBase } = loaded;
   const { read } = listing;
@@ -167,7 +168,7 @@ async function withInput<T>(
     const gather = (listed: LiveState): Promise<GatheredLive> =>
       gatherLive({ project, desired, base, record: planBase.read?.record, ...read, listed, flags, context });
     const given = inputOf(loaded, identity, flags);
-    const { live, unwritten } = await readUntilEnough(listing, reading, { given, gather });
+    const { live, unwritten, part } = await readUntilEnough(listing, reading, { given, gather });
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
       loaded,
@@ -175,8 +176,8 @@ async function withInput<T>(
       identity,
       gateway,
       input: { ...given, live },
-      unread: live.partly,
       snapshot,
+      part,
       review: {
         policies,
         maxRisk: flags.maxRisk,
@@ -196,7 +197,7 @@ type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPl
 
 /** Returns the run with the reviewed plan: adds what the record of applies and uncommitted removals refuse, and the warnings. */
 function runOf(
-  { loaded, identity, gateway, input: { live }, unwritten, forgotten, unread, snapshot }: Gathered,
+  { loaded, identity, gateway, input: { live }, unwritten, forgotten, part, snapshot }: Gathered,
   { draft, reviewed, diagnostics }: DraftAndReview,
   flags: CreatePlanFlags,
 ): CreatedRun {
@@ -205,8 +206,11 @@ function runOf(
   const refused = [...recordRefusals(reviewed.plan, { ...loaded, live }, flags), ...missing];
   const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
   const outside =
-    unread === undefined ? readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted }) : undefined;
-  const found = { ...guarded, ...(outside === undefined ? {} : { outside }), ...(unread === undefined ? {} : { unread }) };
+    (part?.lists ?? 'all') === 'all'
+      ? readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted })
+      : undefined;
+  const shown = part === undefined ? guarded : planOfPart(guarded, part, draft.prepared);
+  const found = { ...shown, ...(outside === undefined ? {} : { outside }) };
   const plan = snapshot === undefined ? found : planOfSnapshot(found, snapshot);
   const warnings = [
     ...insecureOverride(project),

@@ -11,13 +11,16 @@ import type { DesiredState } from '../../model/desired.ts';
 import type { Gateway, GatewayIdentity, GatewaySnapshot } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
+import type { Plan } from '../../model/plan/plan.ts';
 import type { PlanBase } from '../../project/plan-base.ts';
 import type { OpenProject } from '../../project/project.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
-import { type NeededPart, neededParts, showsPlan } from '../../reconcile/prepare/needed-objects.ts';
-import type { ReconcileInput } from '../../reconcile/prepare/prepare.ts';
+import { type NeededPart, partFor, proposedPart, selectedParts } from '../../reconcile/prepare/needed-objects.ts';
+import type { Prepared, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
+import { differencesBetweenStates } from '../../reconcile/explain/affected-by.ts';
 import { draftPlan } from '../../reconcile/reconcile.ts';
+import { digestOfWrites } from '../../reconcile/saved-plan/plan-digest.ts';
 import { withChangedSecrets } from '../../reconcile/record-content/secret-versions.ts';
 import { adaptToDialect } from '../../reconcile/prepare/omissions.ts';
 import { secretCacheOf, withLeftSecrets, withPredecessors, withReadableValues, withSecrets } from './read-secrets.ts';
@@ -37,47 +40,78 @@ export type ListedGateway = { readonly gateway: Gateway; readonly identity: Gate
 /** The result of the work of a caller, and a gateway of which the first of these parts was read; everything without parts. */
 type ReadInput<T> = { readonly done: T; readonly read: ListedGateway; readonly parts: readonly NeededPart[] };
 
-type NeedingRead = {
+type PartInput = {
   readonly desired: DesiredState;
   readonly planBase: PlanBase;
   readonly unplannable: unknown;
   readonly policies: { readonly rules: readonly unknown[] };
 };
 
-/**
- * Does the work of the caller, then reads the lists that a plan of these manifests needs. A proposal, a branch that is behind, a record that is
- * missing or not finished, unmanaged objects that are reported and manifests that cannot be planned ask for everything.
- */
-export async function readAfter<T extends NeedingRead>(
+/** Does the work of the caller, then reads the lists that a plan of these manifests needs. */
+export async function readAfter<T extends PartInput>(
   { target }: OpenProject,
   reading: ReadingOptions,
   work: () => Promise<T>,
 ): Promise<ReadInput<T>> {
   const done = await work();
-  const { base, isUnrecorded, read: found, own, behind } = done.planBase;
-  const isSettled = isUnrecorded !== true && own === undefined && behind === undefined && (found?.record.pending ?? []).length === 0;
-  const isWhole = !isSettled || target.reportUnmanaged || done.unplannable !== undefined;
-  const isChecked = done.policies.rules.length > 0;
-  const parts = isWhole ? [] : neededParts(done.desired, { base: base?.desired, registry: readableKinds, isChecked });
+  const parts = target.reportUnmanaged ? [] : neededParts(done);
   return { done, read: await listGateway(target, { ...reading, part: parts[0] }), parts };
 }
 
+/**
+ * Returns the parts of a gateway that may show a plan, the smallest one first. A branch that is behind, a record that is missing or not finished, and
+ * manifests that cannot be planned ask for everything, and so does a proposal with policies or access tests, which look at every connection.
+ */
+function neededParts({ desired, planBase, policies: { rules }, unplannable }: PartInput): readonly NeededPart[] {
+  const { base, isUnrecorded, read, own, proposed, behind } = planBase;
+  const isSettled = isUnrecorded !== true && behind === undefined && (read?.record.pending ?? []).length === 0;
+  if (!isSettled || unplannable !== undefined) return [];
+  if (own === undefined) return selectedParts(desired, { base: base?.desired, registry: readableKinds, isChecked: rules.length > 0 });
+  const states = [desired, base?.desired, own, proposed?.reviewed];
+  const isChecked = states.some((state) => (state?.policies ?? []).length + (state?.accessTests ?? []).length > 0);
+  if (base === undefined || isChecked || rules.length > 0 || desired.unselected.length > 0) return [];
+  return [
+    proposedPart(
+      differencesBetweenStates(base.desired, desired).flatMap(({ names }) => names),
+      readableKinds,
+    ),
+  ];
+}
+
+/** What was read of a gateway, and the part of it that this is; everything without a part. */
+type ReadPart = { readonly part: NeededPart | undefined };
+
 /** Reads more of a gateway until what was read shows the whole plan; `gather` completes what is listed. */
 export async function readUntilEnough<T extends { readonly live: LiveState }>(
-  { read: { gateway, listed }, parts }: Omit<ReadInput<unknown>, 'done'>,
+  { read: { gateway, listed }, parts: [first, ...larger] }: Omit<ReadInput<unknown>, 'done'>,
   reading: ReadingOptions,
   { given, gather }: { readonly given: Omit<ReconcileInput, 'live'>; readonly gather: (listed: LiveState) => Promise<T> },
-): Promise<T> {
-  let found = await gather(listed);
-  for (const [index, part] of parts.entries()) {
+): Promise<T & ReadPart> {
+  let [found, part] = [await gather(listed), first];
+  while (part !== undefined) {
     const { live } = found;
-    const drafted = live.partly === undefined ? undefined : draftPlan({ ...given, live }).value;
-    if (drafted !== undefined && showsPlan(drafted, part)) break;
-    const next = live.partly === undefined ? undefined : parts[index + 1];
+    const isPart = live.partly !== undefined;
+    // Where rows are not fewer requests, all of them are read.
+    if (!isPart && part.lists === 'all') return { ...found, part: undefined };
+    const drafted = isPart ? draftPlan({ ...given, live }).value : undefined;
+    const shown = drafted && partFor(drafted, part);
+    if (shown === part) break;
+    const next: NeededPart | undefined = shown ?? (isPart ? larger.shift() : undefined);
     found = await gather(withRead(await readLive(gateway, { ...reading, part: next }), live, part));
-    if (next === undefined) break;
+    part = next;
   }
-  return found;
+  return { ...found, part };
+}
+
+/** Returns the plan of a part: it states what was not read. The digest of a proposal leaves out held drift, because it need not show that. */
+export function planOfPart(
+  plan: Plan,
+  { objects, lists }: NeededPart,
+  { live: { partly = 0 }, ...states }: Pick<Prepared, 'desired' | 'base' | 'live'>,
+): Plan {
+  if (lists !== 'all') return { ...plan, unread: partly };
+  const notCompared = plan.notCompared.filter(({ id }) => objects.has(id));
+  return { ...plan, unreadDetails: partly, notCompared, seals: { tree: plan.seals.tree, digest: digestOfWrites(plan, states) } };
 }
 
 /** Returns the lists with the secrets that were read one object at a time for a part of them, unless the lists show another version. */

@@ -37,13 +37,13 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   };
   const [lookups, groups, rows, , lists, watched] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
-    dialect.access.groups === undefined || part?.groups === false ? undefined : readGroups(context, dialect.access.groups.list, budget),
+    dialect.access.groups === undefined || part?.lists === 'compared' ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(
       kinds.flatMap((kind) => dialect.kinds[kind]?.pluginRows ?? []).map((noted) => readPluginRows(context, noted, { budget, part })),
     ),
     Promise.all(listings),
-    readWatched(context, watchable, { budget, entriesOf, reports: part === undefined }),
+    readWatched(context, watchable, { budget, entriesOf, reports: (part?.lists ?? 'all') === 'all' }),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };

@@ -10,7 +10,7 @@ import { inheritedKeysIn } from './read-inherited.ts';
 import { listFetcher, pageSize, readWholeList, type WholeList } from './whole-list.ts';
 
 /** The objects that a run needs whole; of others, their list is enough. */
-export type NeededObjects = ReadonlySet<ResourceId>;
+export type NeededObjects = ReadonlySet<string>;
 
 /** What a supplement adds to objects, and the ids of those that it was not read for. */
 export type AddedRows = { readonly rows: ReadonlyMap<string, SupplementRow>; readonly unread: ReadonlySet<string> };

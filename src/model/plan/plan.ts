@@ -414,6 +414,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly unread?: number;
   /** The plan was made from a snapshot of the gateway, so that it approves no apply. Absent if the gateway was read. */
   readonly snapshot?: SnapshotAge;
+  /** How many connections were read from their list alone, because a proposal leaves them as applied. Absent if everything was read. */
+  readonly unreadDetails?: number;
   /** Risks of manifests that changed since the base although nothing is written for them. */
   readonly unwritten: readonly UnwrittenRisks[];
   /** Drift that the manifests accept. */

@@ -7,6 +7,7 @@ import type {
   Change,
   Diff,
   EdgeChange,
+  Plan,
   PlanSeals,
   SavedPlan,
   SecretProvenance,
@@ -66,6 +67,21 @@ export function digestWithUnwritten(digest: string, { accepted, checks = [] }: U
   return createHash('sha256')
     .update(`${digest}\n${texts.join('\n')}`)
     .digest('hex');
+}
+
+/**
+ * Returns the digest of a plan without held drift: two plans with the same one write the same, and say the same besides. A plan that does not show
+ * the held drift of everything has it.
+ */
+export function digestOfWrites(
+  { target, changes, edges, ...unwritten }: Pick<Plan, 'target' | 'changes' | 'edges'> & UnwrittenParts,
+  { desired, base }: { readonly desired: DesiredState; readonly base: { readonly desired: DesiredState } | undefined },
+): string {
+  const written = changes.flatMap((change) => {
+    const fields = change.fields.filter(({ held }) => held !== true);
+    return fields.length === 0 && change.action === 'held' ? [] : [{ ...change, fields }];
+  });
+  return digestWithUnwritten(digestOf(target, written, edges, secretFactsOf(desired, base?.desired)), unwritten);
 }
 
 /**

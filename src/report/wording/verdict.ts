@@ -36,8 +36,13 @@ function snapshotText({ snapshot }: Pick<Plan, 'snapshot'>): string {
   return ` from a snapshot ${durationText(seconds - (seconds % unit))} old`;
 }
 
-/** Returns what the plan of a selection did not read: `Not compared: 1999 other connections, and access that no manifest declares.` */
-function unreadTexts({ unread }: Plan): readonly string[] {
+/**
+ * Returns what a plan did not read: `Not compared: 1999 other connections, and access that no manifest declares.` or, of a proposal, `Not compared:
+ * approvals, limits and secrets of 1999 connections that it leaves as applied.`
+ */
+function unreadTexts({ unread, unreadDetails }: Plan): readonly string[] {
+  if (unreadDetails !== undefined)
+    return [`Not compared: approvals, limits and secrets of ${plural(unreadDetails, 'connection')} that it leaves as applied.`];
   return unread === undefined ? [] : [`Not compared: ${plural(unread, 'other connection')}, and access that no manifest declares.`];
 }
 
