@@ -4,6 +4,7 @@ import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import { textsIn } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Change } from '../model/plan/plan.ts';
+import { pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { acceptLive } from '../manifest/accept/accept-live.ts';
 import { readSources, textsByPath, wholeInputOf } from '../project/manifests.ts';
@@ -25,15 +26,17 @@ export function revokeGrants(
   const changes = [...byObject].flatMap(([id, groups]): readonly Change[] => {
     const resource = desiredById(desired.resources).get(id) ?? desiredByKey(desired.resources).get(id);
     const stated = textsIn(resource?.spec['access_groups']);
-    const kept = stated.filter((group) => !groups.includes(group));
-    if (resource === undefined || kept.length === stated.length) return [];
-    const field = { path: '/access_groups', before: { value: kept }, after: { value: stated } } as const;
-    return [{ id: resource.id, key: resource.key, action: 'update', fields: [field], needs: [], carried: [] }];
+    // Each group alone: other entries of a list keep their ends and comments.
+    const fields = groups
+      .filter((group) => stated.includes(group))
+      .map((group) => ({ path: pointer('access_groups', group), before: { absent: true }, after: { value: group } }) as const);
+    if (resource === undefined || fields.length === 0) return [];
+    return [{ id: resource.id, key: resource.key, action: 'update', fields, needs: [], carried: [] }];
   });
-  const keptIn = new Map(changes.map(({ key, fields: [field] }) => [key, field?.before]));
   const resources = live.resources.map((one) => {
-    const before = keptIn.get(one.id);
-    return before !== undefined && 'value' in before ? { ...one, spec: { ...one.spec, access_groups: before.value } } : one;
+    const revoked = byObject.get(one.id) ?? [];
+    const kept = textsIn(one.spec['access_groups']).filter((group) => !revoked.includes(group));
+    return revoked.length === 0 ? one : { ...one, spec: { ...one.spec, access_groups: kept } };
   });
   const sources = readSources(project);
   const input = { ...wholeInputOf(sources, project), live: { ...live, resources }, plan: { changes, edges: [] } };

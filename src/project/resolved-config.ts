@@ -229,10 +229,10 @@ function namesIn(text: string): readonly string[] {
   return names;
 }
 
-/** Throws UsageError when several targets would write the same file. */
+/** Throws UsageError when several targets would use the same file. */
 export function requirePathPerTarget(paths: readonly string[]): void {
   const shared = paths.find((path) => !path.includes(placeholder));
-  if (shared !== undefined) throw new UsageError(`several targets would write the same file "${shared}"`, `add ${placeholder} to its name`);
+  if (shared !== undefined) throw new UsageError(`several targets would use the same file "${shared}"`, `add ${placeholder} to its name`);
 }
 
 /** Returns the path with the target's name in place of `{target}`. */

@@ -113,9 +113,10 @@ function grantKey({
 
 function unusedGrants(
   connections: readonly ResourceId[],
-  { isWhole, snapshot, positionOf }: UnusedInput,
+  { sessions, isWhole, snapshot, positionOf }: UnusedInput,
   usage: Usage,
 ): readonly UnusedGrant[] {
+  const unrecorded = isWhole ? (sessions.length === 0 ? 'no session was recorded' : undefined) : olderSessions;
   return connections.flatMap((id) => {
     const value = effective(snapshot, id);
     const connection = nameOf(id);
@@ -133,9 +134,7 @@ function unusedGrants(
             ? 'people whom the gateway does not list used it'
             : unread.sees.key !== ''
               ? 'the groups that see it are not all known'
-              : isWhole
-                ? undefined
-                : olderSessions;
+              : unrecorded;
           const [by = { id, path: pointer('access_groups') }] = grants().get(group) ?? [];
           return [{ group, connection, verb, isUsed: why === undefined ? 'no' : 'unknown', why, at: positionOf(by) }];
         }),

@@ -308,6 +308,12 @@ test('a replay agrees with can and test about each session', async () => {
   expect([...found].toSorted()).toEqual(expect.arrayContaining(['approval', 'blocked', 'refused']));
 });
 
+/** A connection with a list of groups that is spelled like this, and an anchor. */
+const shared = (groups: string): string =>
+  connection('ledger-db', { ...open, reviewers: 'REVIEWERS', access_groups: 'GROUPS' })
+    .replace('"REVIEWERS"', '&ops [ops]')
+    .replace('"GROUPS"', groups);
+
 describe('unused', () => {
   test('lists grants, rules and groups that nothing used, and edits the manifests', async () => {
     access.project.write(files(['TRUNCATE'], ['dev', 'ops'], []));
@@ -329,7 +335,25 @@ describe('unused', () => {
     expect(readFileSync(join(access.project.folder, file('orders-db')), 'utf8')).toContain('ops');
     // Who used it loses nothing, and no one gets more.
     expect((await access.project.ostiary(['plan'])).stdout).toMatch(/ops (?:can no longer reach|loses? access to) ledger-db/);
+    // Other entries keep their ends, and a shared list its other uses.
+    for (const [before, after] of [
+      ['[{ group: dev, until: 2099-01-01, reason: on call }, ops]', '[{ group: dev, until: 2099-01-01, reason: on call }]'],
+      ['*ops', '[]'],
+    ] as const) {
+      access.project.write({ [file('ledger-db')]: shared(before) });
+      await access.run('apply --yes');
+      await access.project.ostiary('unused --since 90d --edit'.split(' '));
+      expect(readFileSync(join(access.project.folder, file('ledger-db')), 'utf8')).toBe(shared(after));
+    }
     access.project.write(files(['TRUNCATE'], ['dev', 'ops'], []));
+    await access.run('apply --yes');
+  });
+
+  test('does not know what is unused where no session was recorded', async () => {
+    recordSessions(access.project.model, []);
+    const { stdout, stderr } = await access.project.ostiary('unused --since 90d --edit'.split(' '));
+    expect(oneLine(stderr)).toMatch(/Of 0 sessions since \S+: 0 grants, 0 rules, 0 groups unused, \d+ not known\. nothing to edit/);
+    expect(oneLine(stdout)).toMatch(/dev on orders-db: connect, exec, runbooks not known .* no session was recorded/);
   });
 
   test('does not know what older sessions used, and leaves the manifests', async () => {

@@ -66,7 +66,7 @@ type TargetRun = TargetEnd & {
 /**
  * Runs the command for each selected target, one after another; a failed target does not stop the others. Text is printed
  * target by target. JSON documents are merged into one, which also lists each failed target and the reason. Returns the most
- * important exit code. Throws UsageError when targets would write the same file.
+ * important exit code. Throws UsageError when targets would use the same file.
  */
 export async function runForTargets<F extends MultiTargetFlags>(
   flags: F,

@@ -125,7 +125,8 @@ test.each([
 
 test.each([
   ['plan --target one,one', 'duplicate target "one"'],
-  ['plan --all-targets --report json=plan.json', 'several targets would write the same file "plan.json"'],
+  ['plan --all-targets --report json=plan.json', 'several targets would use the same file "plan.json"'],
+  ['plan --all-targets --snapshot all.bin', 'several targets would use the same file "all.bin"'],
   ['plan --all-targets --url http://127.0.0.1:9', '--url can be used with only one target'],
   ['apply --yes --all-targets --plan plan.json', '--plan and --digest can be used with only one target'],
 ])('%s: %s', async (line, message) => {

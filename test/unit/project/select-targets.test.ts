@@ -30,7 +30,7 @@ describe('files of several targets', () => {
   });
 
   it('must not be the same file', () => {
-    expect(() => requirePathPerTarget(['{target}.json', 'plan.json'])).toThrow('several targets would write the same file "plan.json"');
+    expect(() => requirePathPerTarget(['{target}.json', 'plan.json'])).toThrow('several targets would use the same file "plan.json"');
     expect(() => requirePathPerTarget(['{target}.json'])).not.toThrow();
   });
 });
