@@ -1,6 +1,6 @@
 import { join, posix, relative, resolve } from 'node:path';
 import { repositoryTopOf } from '../disk/other-checkout.ts';
-import { treeWriter } from '../disk/tree-writer.ts';
+import { type TreeWriter, treeWriter } from '../disk/tree-writer.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { hasOrigin } from '../git/origin.ts';
 import type { Repository } from '../git/repository.ts';
@@ -67,7 +67,7 @@ type AdoptOptions = {
  */
 export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: AdoptOptions): Promise<Adoption> {
   const { project } = planned;
-  const { config, target, context } = project;
+  const { target, context } = project;
   const { names } = options;
   const repository = options.commit ? readableRepository(project) : undefined;
   const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name, options.label) };
@@ -77,22 +77,26 @@ export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: A
   const after = replaceTexts(sources, files);
   const added = names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...planned, sources: after });
   const show = shower(context.cwd);
-  const isAlone = config.targets.length < 2;
-  const elsewhere = isAlone ? [] : reportSharingTargets(project, files);
   const adoption = {
     ...home,
     accepted,
     files: [...files.map(({ path }) => show(absolutePath(path, context))), ...added.created.map(({ file }) => file)],
     ...(added.created.length === 0 ? {} : { created: added.created }),
-    left: [...left, ...added.left, ...elsewhere],
+    left: [...left, ...added.left, ...reportSharingTargets(project, files)],
   };
   if (adoption.files.length === 0) return adoption;
   if (options.commit) return commitAdoption(adoption, { repository, project, sources, files, created: added.files, options });
+  const writer = writeEdits(project, sources, files);
+  for (const { path, text } of added.files) writer.create(path, text);
+  return adoption;
+}
+
+/** Writes edited files in place, unless they changed since they were read. Returns the writer of the folder of the config. */
+export function writeEdits({ config, context }: WholeProject, sources: ManifestSources, files: readonly SourceFile[]): TreeWriter {
   const writer = treeWriter(config.root);
   const before = textsByPath(sources);
   for (const { path, text } of files) writer.replace(relative(config.root, absolutePath(path, context)), text, before.get(path));
-  for (const { path, text } of added.files) writer.create(path, text);
-  return adoption;
+  return writer;
 }
 
 const nothing = { files: [], created: [], left: [], accepted: undefined };
@@ -174,7 +178,7 @@ function requireAccepted(
 const shownObjects = 5;
 
 /** Reports each other target whose manifests change with the edited files. New manifests name their target, so they affect no other. */
-function reportSharingTargets(project: WholeProject, files: readonly SourceFile[]): readonly Diagnostic[] {
+export function reportSharingTargets(project: WholeProject, files: readonly SourceFile[]): readonly Diagnostic[] {
   const { config, target } = project;
   return config.targets.flatMap((other): readonly Diagnostic[] => {
     const objects = other.name === target.name ? [] : changedObjects({ ...project, target: other }, files);

@@ -7,13 +7,11 @@ import type { Change } from '../model/plan/plan.ts';
 import { pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { acceptLive } from '../manifest/accept/accept-live.ts';
-import { readSources, textsByPath, wholeInputOf } from '../project/manifests.ts';
-import { absolutePath } from '../project/resolved-config.ts';
+import { readSources, wholeInputOf } from '../project/manifests.ts';
 import type { OpenProject } from '../project/project.ts';
-import { treeWriter } from '../disk/tree-writer.ts';
-import { relative } from 'node:path';
+import { reportSharingTargets, writeEdits } from './adopt-drift.ts';
 
-/** The files that were edited, and what could not be. */
+/** The files that were edited, what could not be, and which other targets read them. */
 type RevokedGrants = { readonly files: readonly SourceFile[]; readonly left: readonly Diagnostic[] };
 
 /** Removes groups from the access groups of manifests in the working tree, as if they had been removed on the gateway. */
@@ -41,9 +39,7 @@ export function revokeGrants(
   const sources = readSources(project);
   const input = { ...wholeInputOf(sources, project), live: { ...live, resources }, plan: { changes, edges: [] } };
   const { files, diagnostics } = acceptLive({ ...input, which: 'all' });
-  const writer = treeWriter(project.config.root);
-  const before = textsByPath(sources);
-  for (const { path, text } of files)
-    writer.replace(relative(project.config.root, absolutePath(path, project.context)), text, before.get(path));
-  return { files, left: diagnostics };
+  const elsewhere = reportSharingTargets(project, files);
+  writeEdits(project, sources, files);
+  return { files, left: [...diagnostics, ...elsewhere] };
 }

@@ -81,7 +81,7 @@ export type ScriptChecks = {
 
 const unchecked: ScriptChecks = { rules: [], key: '', unclear: undefined };
 
-/** What rules find in a script: the entries that block it, and nothing of the script; or why that is not known. */
+/** What rules find in a script: of each rule the first entry that blocks it, and nothing of the script; or why that is not known. */
 export type ScriptFinding = readonly Decider[] | { readonly unread: string };
 
 /** Returns the rules on a connection that may block a script. */
@@ -116,8 +116,8 @@ export function findingOf({ rules }: ScriptChecks, script: SessionScript, patter
   if (rules.length === 0) return [];
   if (typeof script !== 'string') return script ?? { unread: 'the script was not read' };
   const results = rules.map(({ rule, entries }) => ({ rule, ...simulateGuardrail(entries, script, patterns) }));
-  const hits = results.flatMap(({ rule, hits: own }) =>
-    own.map(({ entry }) => ({ id: rule, path: pointer('input', 'rules', String(entry)) })),
+  const hits = results.flatMap(({ rule, hits: [first] }) =>
+    first === undefined ? [] : [{ id: rule, path: pointer('input', 'rules', String(first.entry)) }],
   );
   const [doubt] = results.flatMap(({ uncertain }) => uncertain);
   return hits.length === 0 && doubt !== undefined ? { unread: doubt.why } : hits;

@@ -116,6 +116,14 @@ describe('plan --replay', () => {
     expect([await scriptsRead(), await replayLines()]).toEqual([0, first]);
     access.project.write(files(['DROP', 'delete'], ['dev', 'ops'], []));
     expect(await scriptsRead()).toBe(8);
+    // What it keeps of a rule does not grow with the entries that match.
+    const many = Array.from({ length: 300 }, (_, index) => ({ name: `words-${index}`, type: 'deny_words_list', words: ['DROP'] }));
+    access.project.write({
+      'access/no-drop.yaml': manifest('GuardrailRule', 'no-drop', { connection_ids: ['orders-db', 'ledger-db'], input: { rules: many } }),
+    });
+    expect(await scriptsRead()).toBe(8);
+    const folder = join(access.project.folder, '.ostiary');
+    expect(Math.max(...readdirSync(folder).map((name) => statSync(join(folder, name)).size))).toBeLessThan(10_000);
     const { stderr } = await access.project.ostiary('plan --replay 30d --cache ostiary.yaml'.split(' '));
     expect(stderr).toContain('cache/cannot-write');
   });
@@ -347,6 +355,14 @@ describe('unused', () => {
     }
     access.project.write(files(['TRUNCATE'], ['dev', 'ops'], []));
     await access.run('apply --yes');
+  });
+
+  test('says which other target reads the manifests that it edits', async () => {
+    const { url } = access.project;
+    access.project.write({ 'ostiary.yaml': config({ prod: url, staging: url }) });
+    const { stderr } = await access.project.ostiary('unused --edit --target prod'.split(' '));
+    access.project.write({ ...files(['TRUNCATE'], ['dev', 'ops'], []), 'ostiary.yaml': config({ prod: url }) });
+    expect(oneLine(stderr)).toContain('the target staging reads the same files, so its manifests also change: Connection/ledger-db');
   });
 
   test('does not know what is unused where no session was recorded', async () => {
