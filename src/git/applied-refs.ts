@@ -65,14 +65,14 @@ export async function listOriginAppliedRefs(repository: Repository): Promise<Rea
   });
 }
 
-/** Fetches a record from origin into this clone; returns the error if that fails. A shallow clone also fetches the commits that the record names. */
-async function fetchAppliedRef(
+/** Fetches records from origin into this clone; returns the error if that fails. A shallow clone also fetches the commits that the records name. */
+async function fetchAppliedRefs(
   repository: Repository,
-  name: string,
+  names: readonly string[],
   { depth = 2, commits = [] }: { readonly depth?: number; readonly commits?: readonly string[] } = {},
 ): Promise<AppError | undefined> {
   return catchOriginError(async () => {
-    await fetchOrigin(repository, [`+${localPrefix}${name}:${originPrefix}${name}`, ...commits], depth);
+    await fetchOrigin(repository, [...names.map((name) => `+${localPrefix}${name}:${originPrefix}${name}`), ...commits], depth);
     return undefined;
   });
 }
@@ -93,8 +93,8 @@ export async function findAppliedFork(
   for (const depth of depths) {
     if (fork !== undefined) return fork;
     // HEAD may be a commit that origin does not have.
-    const failure = await fetchAppliedRef(repository, name, { depth, commits: [head] });
-    if (failure !== undefined) await fetchAppliedRef(repository, name, { depth });
+    const failure = await fetchAppliedRefs(repository, [name], { depth, commits: [head] });
+    if (failure !== undefined) await fetchAppliedRefs(repository, [name], { depth });
     fork = await mergeBaseOf(repository, head, commit);
   }
   return fork;
@@ -215,16 +215,37 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
   const names = new Set([...refs.local.keys(), ...originNames]);
   const expected = findRecordedName(repository, query, names);
-  const read = (name: string): Promise<LastApplied> => readLastApplied(repository, name, { refs, originRefs });
+  const listed = { refs, originRefs };
+  const read = (name: string): Promise<LastApplied> => readLastApplied(repository, name, listed);
+  const readAll: ReadAll = async (some) => {
+    const fetched = await fetchAll(repository, some, listed);
+    return (name) => readLastApplied(repository, name, fetched);
+  };
   const found = names.has(expected) ? await read(expected) : undefined;
   const others = [...names].filter((name) => name !== expected && parseAppliedRefName(name)?.folder === repository.prefix);
-  const last = (await findRenamed(query, { found, others, read })) ?? found ?? (await read(expected));
+  const last = (await findRenamed(query, { found, others, readAll })) ?? found ?? (await read(expected));
   const isMoved = expected !== appliedRefName(repository.prefix, query.target);
   const own = isMoved ? undefined : found;
   return { ...last, localId: own?.localId ?? '', originId: own?.originId ?? '' };
 }
 
 type ListedRefs = { readonly refs: AppliedRefs; readonly originRefs: ReadonlyMap<string, string> | AppError };
+
+/** Fetches in one request what reading each of some records would fetch; returns the refs afterwards. If that fails, each read fetches by itself. */
+async function fetchAll(repository: Repository, names: readonly string[], listed: ListedRefs): Promise<ListedRefs> {
+  const { refs, originRefs } = listed;
+  const missing =
+    originRefs instanceof AppError
+      ? []
+      : names.filter((name) => (originRefs.get(name) ?? refs.origin.get(name)?.id) !== refs.origin.get(name)?.id);
+  if (missing.length < 2 || (await fetchAppliedRefs(repository, missing)) !== undefined) return listed;
+  const { origin } = await readAppliedRefs(repository);
+  for (const name of missing) {
+    const id = origin.get(name)?.id;
+    if (id !== undefined) await setAppliedRef(repository, name, id);
+  }
+  return { refs: await readAppliedRefs(repository), originRefs };
+}
 
 /** Reads the record behind a ref, and fetches it if origin has another one than when it was last read. */
 async function readLastApplied(repository: Repository, name: string, { refs, originRefs }: ListedRefs): Promise<LastApplied> {
@@ -237,7 +258,7 @@ async function readLastApplied(repository: Repository, name: string, { refs, ori
   const listed = originRefs.get(name);
   if (listed === undefined || listed === seen?.id)
     return { name, commit: local ?? (listed === undefined ? undefined : seen), localId, originId: listed ?? '', diagnostics: [] };
-  const failure = await fetchAppliedRef(repository, name);
+  const failure = await fetchAppliedRefs(repository, [name]);
   if (failure !== undefined) {
     // The clone may be read-only, for example on a read-only volume; the record of origin is still the last one.
     const commit = await readCommit(repository, listed);
@@ -267,18 +288,29 @@ type KnownNames = {
   /** The record under the name of the target. */
   readonly found: LastApplied | undefined;
   readonly others: readonly string[];
-  readonly read: (name: string) => Promise<LastApplied>;
+  readonly readAll: ReadAll;
 };
 
+/** Fetches some records at once, and returns how one of them is read. */
+type ReadAll = (names: readonly string[]) => Promise<(name: string) => Promise<LastApplied>>;
+
+function targetIn(name: string): string {
+  return parseAppliedRefName(name)?.target ?? '';
+}
+
 /** Returns the record of a renamed target that was written under another name, after the one under its name; undefined if there is none. */
-async function findRenamed({ target, renames }: LastAppliedQuery, { found, others, read }: KnownNames): Promise<LastApplied | undefined> {
+async function findRenamed(
+  { target, renames }: LastAppliedQuery,
+  { found, others, readAll }: KnownNames,
+): Promise<LastApplied | undefined> {
   if (renames === undefined || others.length === 0) return undefined;
   const isOurs = found?.commit !== undefined && (await renames.isSame(target, found.commit)) !== false;
   let last = isOurs ? found : undefined;
-  for (const name of others) {
-    const former = parseAppliedRefName(name)?.target ?? '';
-    // Only targets that exchanged their names have a record under the name of another one.
-    if (isOurs && renames.isCurrent(former)) continue;
+  // Only targets that exchanged their names have a record under the name of another one.
+  const possible = others.filter((name) => !isOurs || !renames.isCurrent(targetIn(name)));
+  const read = await readAll(possible);
+  for (const name of possible) {
+    const former = targetIn(name);
     const one = await read(name);
     const isLater =
       one.commit !== undefined && (last?.commit === undefined || renames.writtenAt(one.commit) > renames.writtenAt(last.commit));

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import {
   appliedRefName,
@@ -149,6 +150,23 @@ describe('findLastApplied', () => {
     const found = await findLastApplied(opened, { target: 'prod', configs, origin: true });
     expect(found).toMatchObject({ originId: later, commit: { id: later }, diagnostics: [] });
     expect(theirs.git('rev-parse', appliedRef('prod'))).toBe(later);
+  });
+
+  it('reads the records of a fleet in one fetch for a target that has none', async () => {
+    const { ours, origin, theirs } = pair();
+    for (const name of ['a', 'b', 'c']) await record(ours, name);
+    const later = origin.git('commit-tree', '-m', 'unrelated', 'HEAD^{tree}');
+    await setAppliedRef(await theirs.open(), 'b', theirs.git('rev-parse', 'HEAD'));
+    origin.git('update-ref', appliedRef('b'), later);
+    const log = join(origin.folder, 'fetches');
+    const script = `PATH='${gitEnv['PATH']}'; case "$*" in *' fetch '*) echo fetch >> '${log}';; esac; exec git "$@"`;
+    const opened = await openRepository({ folder: theirs.folder, env: { ...gitEnv, ...(await installProgram(place(), 'git', script)) } });
+    if (opened === undefined) throw new Error('no repository found');
+    const renames = { isCurrent: () => true, isSame: async (name: string) => name === 'b', writtenAt: () => 0 };
+    const found = await findLastApplied(opened, { target: 'new', configs, origin: true, renames });
+    expect(found).toMatchObject({ name: 'b', localId: '', originId: '', commit: { id: later }, diagnostics: [] });
+    expect(readFileSync(log, 'utf8')).toBe('fetch\n');
+    expect(theirs.git('rev-parse', appliedRef('b'))).toBe(later);
   });
 
   it('keeps configs of several folders apart, and follows a moved config', async () => {
