@@ -18,6 +18,7 @@ export const dashMeanings: Readonly<Record<string, 'stdin' | Refusal>> = {
   '--sarif': ['a report cannot be written to stdout, where the result is printed', 'pass the path of a file'],
   '--out': ['a plan cannot be saved to stdout, where it is printed', 'pass the path of a file, such as --out plan.json'],
   'record --out': ['the private half is printed to stdout without --out', 'remove --out'],
+  '--snapshot': ['"-" is not a snapshot', 'pass the path of a file'],
   '--journal': ['the journal cannot be written to stdout, where the result is printed', 'pass the path of a file'],
   '--config': ['"-" is not a config file', 'pass the path of the config file, such as ostiary.yaml'],
   '--cache': noFolder,

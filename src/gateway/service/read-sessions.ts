@@ -20,7 +20,7 @@ export async function readSessions(
 ): Promise<RecordedSessions | undefined> {
   const found = new Map<string, RecordedSession>();
   const query = `start_date=${encodeURIComponent(`${since.toISOString().slice(0, 19)}Z`)}&count=none&limit=${pageSize}`;
-  for (let offset = 0; offset < most + pageSize && found.size <= most && !(offset > 0 && isLate()); offset += pageSize) {
+  for (let offset = 0; offset < most + pageSize && found.size <= most && !(offset > 0 && isLate());) {
     const path = `/sessions?${query}&offset=${offset}`;
     const { status, body } = await client.send({ method: 'GET', path, accept: unavailableStatuses });
     if (status >= 300 && offset === 0) return undefined;
@@ -32,7 +32,9 @@ export async function readSessions(
       if (session === undefined) throw unexpectedShape(`${url}${path}`);
       found.set(session.id, session);
     }
-    if (rows.length < pageSize && found.size <= most) return { sessions: [...found.values()], isWhole: true };
+    const isLast = isObject(body) && body['has_next_page'] === true ? rows.length === 0 : rows.length < pageSize;
+    if (isLast && found.size <= most) return { sessions: [...found.values()], isWhole: true };
+    offset += rows.length;
   }
   return { sessions: [...found.values()].slice(0, most), isWhole: false };
 }

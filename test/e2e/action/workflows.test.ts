@@ -42,7 +42,7 @@ const files = [
   ...examples.map((name) => join('examples/github', name)),
   ...ours.map((name) => join('.github/workflows', name)),
   ...readdirSync('examples/fleet')
-    .filter((name) => /^[^.].*\.yml$/.test(name))
+    .filter((name) => name.endsWith('.yml') && !name.endsWith('.gitlab-ci.yml'))
     .map((name) => join('examples/fleet', name)),
 ];
 

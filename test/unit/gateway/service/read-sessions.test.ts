@@ -12,14 +12,15 @@ const recorded: JsonObject = recordedRows.at(-1) ?? {};
 const labels = { runbookRepository: 'github.com/acme/books', runbookFile: 'ops/restart.sh', runbookParameters: '{}' };
 
 /** A gateway with these rows, which counts the requests. */
-function gatewayWith(rows: readonly JsonObject[], requests: string[] = []): Parameters<typeof readSessions>[0] {
+function gatewayWith(rows: readonly JsonObject[], requests: string[] = [], size = 100): Parameters<typeof readSessions>[0] {
   return {
     url: 'http://gateway.test',
     client: {
       send: ({ path }) => {
         requests.push(path);
         const offset = Number(new URLSearchParams(path.split('?')[1]).get('offset'));
-        return Promise.resolve({ status: 200, header: () => undefined, body: { data: rows.slice(offset, offset + 100) } });
+        const body = { data: rows.slice(offset, offset + size), has_next_page: offset + size < rows.length };
+        return Promise.resolve({ status: 200, header: () => undefined, body });
       },
     },
   };
@@ -70,6 +71,11 @@ test('pages overlap while sessions begin, and a session counts once', async () =
     isWhole: false,
     sessions: { length: 150 },
   });
+});
+
+test('a page that is shorter than asked for is not the last one where the gateway says so', async () => {
+  const rows = Array.from({ length: 120 }, (_, index) => ({ ...recorded, id: String(index) }));
+  expect(await readSessions(gatewayWith(rows, [], 50), since, limits)).toMatchObject({ isWhole: true, sessions: { length: 120 } });
 });
 
 test('the reading of sessions ends with the newest ones, when it takes too long, and at an answer that is no session', async () => {
