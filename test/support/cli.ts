@@ -112,12 +112,8 @@ async function build(): Promise<string> {
   const draft = `${home}.${randomUUID()}`;
   mkdirSync(draft, { recursive: true });
   for (const path of ['package.json', 'schemas', 'LICENSE']) cpSync(path, join(draft, path), { recursive: true });
-  // `npm ci` has just built it in a new clone.
-  if (isBuilt()) cpSync('dist', join(draft, 'dist'), { recursive: true });
-  else {
-    const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs');
-    await promisify(execFile)(process.execPath, [rolldown, '--config', 'rolldown.config.js', '--dir', join(draft, 'dist')]);
-  }
+  const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs');
+  await promisify(execFile)(process.execPath, [rolldown, '--config', 'rolldown.config.js', '--dir', join(draft, 'dist')]);
   try {
     renameSync(draft, home);
   } catch (error) {
@@ -126,17 +122,6 @@ async function build(): Promise<string> {
     if (!existsSync(home)) throw error;
   }
   return home;
-}
-
-/** Returns whether nothing that the build depends on changed since `dist` was built. */
-function isBuilt(): boolean {
-  const file = statSync(join('dist', 'cli.js'), { throwIfNoEntry: false });
-  return file !== undefined && parts.flatMap(treeOf).every((path) => statSync(path).mtimeMs < file.mtimeMs);
-}
-
-function treeOf(path: string): readonly string[] {
-  if (statSync(path).isFile()) return [path];
-  return [path, ...readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))];
 }
 
 /** Deletes builds that no process can use any more. */
