@@ -138,7 +138,7 @@ export function summarizeReplay(judged: readonly JudgedSession[], { since, isWho
   const changes = replayTurns.flatMap((turn) => {
     const own = byTurn.get(turn) ?? [];
     if (own.length === 0) return [];
-    const byUser = groupBy(own, ({ session }) => session.user.id);
+    const byUser = groupBy(own, ({ session: { user } }) => user.id || user.name);
     const users = [...byUser.values()]
       .map((all) => ({ name: all[0].session.user.name, sessions: all.length }))
       .toSorted((one, other) => other.sessions - one.sessions || compareText(one.name, other.name));

@@ -232,8 +232,8 @@ async function disturbEachRequest(one: Transition, runnerOn: (model: HoopModel) 
   expect(after.who).not.toEqual(before.who);
   const stops = Array.from({ length: requests - firstWrite + 1 }, (_, index) => firstWrite + index);
   for (const [turn, [title, faultAt]] of Object.entries(disturbances).entries()) {
-    // Every third request is disturbed in one way, the others in the nightly run.
-    for (const stop of everyNth(stops, 12, turn * 3)) {
+    // Every second request is disturbed in one way, the others in the nightly run.
+    for (const stop of everyNth(stops, 8, turn * 2)) {
       await onModel(startWorld(one), async (model) => {
         const run = await runnerOn(model);
         const begun = model.log.count();

@@ -177,7 +177,7 @@ test.each([
     return { requests: world.requests() - begun, state: world.state() };
   });
   const kills = Array.from({ length: whole.requests }, (__, index) => index + 1);
-  for (const at of everyNth(kills, 4))
+  for (const at of everyNth(kills, 2))
     await onApplied(manifests, async (history, world) => {
       await history.apply('after', { at, when: 'after', how: 'killed' });
       expect([at, await history.findBlame('after'), await history.findBlame('before')]).toEqual([at, [], []]);

@@ -282,7 +282,7 @@ test.each(stopped)(
     const findings: string[] = [];
     for (const [stop] of everyNth(
       [...requests.entries()].filter(([, one]) => !one.startsWith('GET ')),
-      4,
+      3,
     )) {
       const one = await applied(move);
       commitAfter(one, move);

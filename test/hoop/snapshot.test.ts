@@ -135,7 +135,7 @@ describe('a snapshot is refused', () => {
 
   test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, string]>([
     ['without a key', [], { OSTIARY_TOKEN: '' }, 'missing key: snapshots are encrypted'],
-    ['with a short key', [], { OSTIARY_SNAPSHOT_KEY: 'short' }, 'has less than 32 characters'],
+    ['with a short key', [], { OSTIARY_SNAPSHOT_KEY: 'short' }, 'has fewer than 32 characters'],
     ['with another key', [], { OSTIARY_SNAPSHOT_KEY: key.replace('0', '1') }, 'was sealed with another key'],
     ['where a plan is to be saved', ['--out', 'plan.json'], keyAlone, '--snapshot and --out cannot be combined'],
     ['where sessions are to be read', ['--replay', '3d'], keyAlone, '--snapshot and --replay cannot be combined'],

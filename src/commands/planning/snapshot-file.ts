@@ -56,7 +56,7 @@ export function snapshotKey({ env, onEvent }: Pick<CliContext, 'env' | 'onEvent'
   const hint = `set ${variable} to a random text that drift and plan share, such as the output of: openssl rand -base64 32`;
   if (text === '') throw new UsageError('missing key: snapshots are encrypted', hint);
   onEvent?.({ secret: text });
-  if (text.length < shortestKey) throw new UsageError(`the key in ${variable} has less than ${shortestKey} characters`, hint);
+  if (text.length < shortestKey) throw new UsageError(`the key in ${variable} has fewer than ${shortestKey} characters`, hint);
   return createHmac('sha256', text).update('ostiary/snapshot/v1').digest();
 }
 

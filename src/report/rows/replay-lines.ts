@@ -25,7 +25,7 @@ const longestText = 100;
 export function replayBlock(replay: Replay): LinesBlock {
   const lines: readonly Line[] =
     'missing' in replay
-      ? [{ text: `Sessions since ${replay.since}: not known: ${clip(replay.missing, 2 * longestText)}`, effect: 'unknown' }]
+      ? [{ text: `Sessions since ${replay.since} are not known: ${clip(replay.missing, 2 * longestText)}`, effect: 'unknown' }]
       : [countsLine(replay), ...replay.changes.map(changeLine)].slice(0, mostLines);
   return { type: 'lines', part: 'replay', lines, rank: 2, label: 'list' };
 }
@@ -41,7 +41,7 @@ function countsLine({ since, sessions, isWhole, withoutScript, changes }: KnownR
     const who = change.people === 1 ? '1 person' : `${change.people} people`;
     return [`${mark('strong', `${change.sessions} by ${who}`)} ${would}`];
   });
-  const native = withoutScript === 0 ? '' : ` (${withoutScript} without a script, asked for access alone)`;
+  const native = withoutScript === 0 ? '' : ` (${withoutScript} without a script, checked for access alone)`;
   const which = isWhole ? plural(sessions, 'session') : `the newest ${plural(sessions, 'session')}, all`;
   return {
     text: `Of ${which} since ${since}${native}, ${counts.join(', ')}.`,

@@ -107,7 +107,7 @@ test('plan accepts exactly what a creation accepts', async () => {
         seen.add(`${path} ${status}`);
       }
     }),
-    { numRuns: runCount(15) },
+    { numRuns: runCount(25) },
   );
   expect(seen.size).toBe(6);
 });
