@@ -26,7 +26,6 @@ import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, secretSi
 import { pathText, removalText, sampleChangesOf } from '../wording/value.ts';
 import { risksText, unwrittenSecretsText, unwrittenText } from '../wording/summary.ts';
 import { plural, shortList, shortPosition } from '../wording/phrases.ts';
-import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';
 import type { ListBlock } from '../blocks.ts';
@@ -270,7 +269,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly L
   );
   const unwritten = plan.unwritten.flatMap(unwrittenTexts);
   const unwrittenList = sideList(unwrittenText(plan.unwritten.length), unwritten);
-  const waived = waivedTexts(plan.policies);
+  const waived = waivedTexts(plan);
   const passed = sideList(`${waived.length} waived: violations accepted for a limited time`, waived);
   return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
 }
@@ -365,9 +364,13 @@ export function orphanText(orphan: Orphan): string {
   return `${escapeTerminal(id)} was removed from the manifests but is still live${accessText(orphan)}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
 }
 
-/** Returns the findings that waivers suppress, escaped. */
-function waivedTexts(report: PolicyReport | undefined): readonly string[] {
-  return (report?.waived ?? []).map(({ policy, connection, until, reason }) =>
-    escapeTerminal(`${connection}: ${policy}, until ${until} (${reason})`),
-  );
+/** Returns the findings that waivers suppress, escaped: about what the plan changes, or all of them if it changes a check. */
+function waivedTexts({ policies, changes, edges, protection, checks = [] }: Plan): readonly string[] {
+  const changed = new Set([
+    ...changes.map(({ id }) => id),
+    ...edges.map(({ connection }) => connection),
+    ...protection.headlines.flatMap(({ connections }) => connections),
+  ]);
+  const shown = (policies?.waived ?? []).filter(({ connection }) => checks.length > 0 || changed.has(connection));
+  return shown.map(({ policy, connection, until, reason }) => escapeTerminal(`${connection}: ${policy}, until ${until} (${reason})`));
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../model/collections.ts';
 import type { Orphan, Orphans, Plan, Refusal } from '../../model/plan/plan.ts';
 import { type Diagnostic, parsePosition } from '../../model/diagnostic.ts';
 import type { Headline, PermissionChange, SampleChange } from '../../model/protection/protection.ts';
@@ -147,8 +148,14 @@ function placeText(place: string): string {
 
 /** Returns why apply rejects a plan, and how to override each reason. */
 export function refusalsBlock(refusals: readonly Refusal[]): LinesBlock {
-  const lines = mergeEqual(refusals).map(({ first, message, all }): Line => {
+  const merged = mergeEqual(refusals);
+  const byCode = groupBy(merged, ({ first }) => first.code);
+  const lines = merged.map((one): Line => {
+    const { first, message, all } = one;
     const { code, hint, allowable } = first;
+    const alike = byCode.get(code) ?? [];
+    const isFirst = alike[0] === one;
+    const override = alike.length === 1 ? 'override' : `override all ${alike.length}`;
     const { resource, at } = all.length === 1 ? first : {};
     const place = at === undefined ? '' : `  ${markPlace(at, 'exact')}`;
     const about = resource === undefined ? '' : `${mark('name', resource)}: `;
@@ -157,7 +164,7 @@ export function refusalsBlock(refusals: readonly Refusal[]): LinesBlock {
       effect: 'weakens',
       below: [
         ...(hint === undefined || hint === '' ? [] : [clip(hint, longestText)]),
-        ...(allowable ? [`override: ${mark('command', `--allow ${code}=REASON`)}`] : []),
+        ...(allowable && isFirst ? [`${override}: ${mark('command', `--allow ${code}=REASON`)}`] : []),
       ],
       places: all.length === 1 ? [] : all,
       full: newAccessTexts(all),

@@ -47,6 +47,7 @@ describe('plan and apply', () => {
     const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/violated=incident-7', cwd);
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Overridden: policy/violated: incident-7') });
     expect(allowed.stdout).toContain('1 policy on 2 connections as of 2026-11-21: 1 violated, 1 waived.');
+    expect(allowed.stdout).toContain('1 waived: violations accepted for a limited time');
 
     const explained = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);
     expect(explained.stdout).toMatch(
@@ -63,7 +64,8 @@ describe('plan and apply', () => {
       stderr: expect.stringContaining('policy/violated'),
     });
     writeFileSync(join(cwd, 'access/orders.yaml'), connection('policy-orders', { reviewers: ['dba'] }));
-    expect((await gateway.run('apply --yes --today 2026-11-21', cwd)).code).toBe(0);
+    const unrelated = await gateway.run('apply --yes --today 2026-11-21', cwd);
+    expect(unrelated).toMatchObject({ code: 0, stdout: expect.not.stringContaining('accepted for a limited time') });
     expect((await gateway.run('drift --today 2026-11-21', cwd)).code).toBe(0);
     expect((await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd)).stdout).toContain('passes  reviewed');
   });

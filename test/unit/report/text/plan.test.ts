@@ -18,6 +18,21 @@ describe('planText', () => {
     );
   });
 
+  it('names the override of refusals with the same code once', () => {
+    const refusals = (
+      [
+        ['plan/access-test', 'orders: denied'],
+        ['plan/access-test', 'support: denied'],
+        ['plan/too-many-deletes', 'protected'],
+      ] as const
+    ).map(([code, message]) => ({ code, message, hint: '', allowable: true }));
+    const text = planText([{ ...quietPlan(), refusals }], { color: plainPalette, columns: undefined });
+    expect(text.match(/override.*/g)).toEqual([
+      'override all 2: --allow plan/access-test=REASON',
+      'override: --allow plan/too-many-deletes=REASON',
+    ]);
+  });
+
   it('gives each target a section', () => {
     const other = { ...quietPlan(), target: { ...quietPlan().target, name: 'staging' } };
     const text = planText([quietPlan(), other], { color: plainPalette, columns: 80 });
