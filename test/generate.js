@@ -19,7 +19,6 @@ const dialects = readdirSync(dialectsFolder)
 
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
-  'src/model/catalog/diagnostic-code.ts': diagnosticCodes,
   'src/model/dialects.ts': dialectFacts,
   'src/gateway/dialects/index.ts': dialectsIndex,
   'schemas/documents/config.schema.json': configSchema,
@@ -55,19 +54,6 @@ function kindsIndex() {
     '',
     '/** All kinds by name. */',
     'export const registry: Registry = new Map(kinds.map((kind) => [kind.name, kind]));',
-    '',
-  ].join('\n');
-}
-
-/** Returns the type of the codes in the catalog. */
-function diagnosticCodes() {
-  const codes = Object.values(read('src/model/catalog/diagnostics.json')).flatMap((section) => Object.keys(section.codes));
-  return [
-    '// Generated from diagnostics.json by `npm run generate`; do not edit.',
-    '/** A code of a diagnostic, an error, a refusal or an outcome; the table of risks has the texts of risks. */',
-    'export type DiagnosticCode =',
-    '  | `risk/${string}`',
-    `${codes.map((code) => `  | '${code}'`).join('\n')};`,
     '',
   ].join('\n');
 }
