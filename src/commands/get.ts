@@ -10,7 +10,7 @@ import { reviewJsonOf, reviewListing } from '../report/text/reviews.ts';
 import { readReviewDetails } from './review.ts';
 import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { accessModes } from '../model/protection/access-objects.ts';
+import { accessLists, accessModes, type AccessList } from '../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from './context/options.ts';
 import { announceTarget, connect, withService, readLive, requireWhole } from './session/connect.ts';
@@ -21,7 +21,6 @@ import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
 import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { respellSpec } from '../model/spec/spelling.ts';
-import type { AccessList } from '../model/protection/access-objects.ts';
 import { accessListing } from '../report/subjects/access-listings.ts';
 
 type GetFlags = ViewFlags & { readonly what: string; readonly named: string | undefined };
@@ -65,38 +64,18 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
   },
 };
 
-/** What can be listed, by its plural, with its singular. */
-const listedThings: Readonly<Record<string, string>> = {
-  connections: 'connection',
-  rules: 'rule',
-  resources: 'resource',
-  runbooks: 'runbook',
-  templates: 'template',
-  reviews: 'review',
-  agents: 'agent',
-  'access-control': 'access-control',
-  attributes: 'attribute',
-  'access-request-rules': 'access-request-rule',
-  'runbook-rules': 'runbook-rule',
-  rulepacks: 'rulepack',
-  'analyzer-rules': 'analyzer-rule',
-  'machine-identities': 'machine-identity',
-  'feature-flags': 'feature-flag',
-  federations: 'federation',
-  groups: 'group',
-  users: 'user',
-  'api-keys': 'api-key',
-  'ai-agents': 'ai-agent',
-  'service-accounts': 'service-account',
-  'spiffe-mappings': 'spiffe-mapping',
-  'auth-settings': 'auth-setting',
-  'organization-settings': 'organization-setting',
-};
+/** What can be listed. */
+const listedThings = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents', ...accessLists] as const;
+
+/** Returns the singular of a list. */
+function singularOf(list: string): string {
+  return list.replace(/ies$/, 'y').replace(/s$/, '');
+}
 
 /** Defines `ostiary get`. */
 export const defineGet: DefineCommand = (command, run) => {
   const listed = new Argument('<what>', 'what to list, in the plural or singular, or a kind')
-    .choices(Object.keys(listedThings))
+    .choices(listedThings)
     .argParser((word) => word);
   targetOptions(command.addArgument(listed).argument('[name]', 'list only the one with this name or ID'))
     .addOption(formatOption(viewFormats))
@@ -113,7 +92,10 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const byName = `ostiary search ${what} finds an object by its name, and ostiary get connection ${what} prints a connection`;
   throw new UsageError(
     `unknown resource type "${what}"`,
-    didYouMean(what, Object.entries(listedThings).flat()) ?? `${byName}; expected one of: ${Object.keys(listedThings).join(', ')}`,
+    didYouMean(
+      what,
+      listedThings.flatMap((list) => [list, singularOf(list)]),
+    ) ?? `${byName}; expected one of: ${listedThings.join(', ')}`,
   );
 }
 
@@ -128,7 +110,7 @@ const listOfKind = new Map([
 function askedFor(word: string, name: string | undefined): Pick<GetFlags, 'what' | 'named'> {
   const [, type = word, named = name] = name === undefined ? (/^([A-Za-z-]+)\/(.+)$/s.exec(word) ?? []) : [];
   const plain = plainWord(type);
-  const what = Object.keys(listedThings).find((plural) => [plural, listedThings[plural] ?? ''].some((one) => plainWord(one) === plain));
+  const what = listedThings.find((list) => [list, singularOf(list)].some((one) => plainWord(one) === plain));
   return { what: what ?? listOfKind.get(plain.replace(/s$/, '')) ?? type, named };
 }
 
@@ -196,7 +178,7 @@ function selectNamed(view: ListView, { what, named }: Pick<GetFlags, 'what' | 'n
   const document = view.document.filter(isMeant);
   if (document.length === 0) {
     const hint = didYouMean(named, view.names.flat()) ?? `ostiary get ${what} lists all`;
-    throw new UsageError(`the gateway has no ${(listedThings[what] ?? what).replaceAll('-', ' ')} "${named}"`, hint);
+    throw new UsageError(`the gateway has no ${singularOf(what).replaceAll('-', ' ')} "${named}"`, hint);
   }
   const { headers, rows, details } = view.listing;
   const listing = { headers, rows: rows.filter(isMeant), ...(details === undefined ? {} : { details: details.filter(isMeant) }) };
@@ -231,23 +213,7 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
     const agents = requireWhole(read);
     return { ...read, document: agents, listing: agentListing(agents), names: namesOf(agents) };
   },
-  'access-control': (service) => readAccessView(service, 'access-control'),
-  attributes: (service) => readAccessView(service, 'attributes'),
-  'access-request-rules': (service) => readAccessView(service, 'access-request-rules'),
-  'runbook-rules': (service) => readAccessView(service, 'runbook-rules'),
-  rulepacks: (service) => readAccessView(service, 'rulepacks'),
-  'analyzer-rules': (service) => readAccessView(service, 'analyzer-rules'),
-  'machine-identities': (service) => readAccessView(service, 'machine-identities'),
-  'feature-flags': (service) => readAccessView(service, 'feature-flags'),
-  federations: (service) => readAccessView(service, 'federations'),
-  groups: (service) => readAccessView(service, 'groups'),
-  users: (service) => readAccessView(service, 'users'),
-  'api-keys': (service) => readAccessView(service, 'api-keys'),
-  'ai-agents': (service) => readAccessView(service, 'ai-agents'),
-  'service-accounts': (service) => readAccessView(service, 'service-accounts'),
-  'spiffe-mappings': (service) => readAccessView(service, 'spiffe-mappings'),
-  'auth-settings': (service) => readAccessView(service, 'auth-settings'),
-  'organization-settings': (service) => readAccessView(service, 'organization-settings'),
+  ...Object.fromEntries(accessLists.map((list): [string, ReadView] => [list, (service) => readAccessView(service, list)])),
 };
 
 /** Reads what decides access on the gateway. Throws UsageError if it has nothing of the kind. */

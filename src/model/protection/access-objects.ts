@@ -233,19 +233,7 @@ export const decidingLists: Readonly<Record<string, DecidingList>> = {
 };
 
 /** The lists whose objects no manifest declares. */
-export type WatchedList =
-  | 'rulepacks'
-  | 'analyzer-rules'
-  | 'machine-identities'
-  | 'feature-flags'
-  | 'federations'
-  | 'users'
-  | 'api-keys'
-  | 'ai-agents'
-  | 'service-accounts'
-  | 'spiffe-mappings'
-  | 'auth-settings'
-  | 'organization-settings';
+export type WatchedList = Exclude<AccessList, DecidingList | 'access-control' | 'groups'>;
 
 /** The list of the objects of each watched kind. */
 export const watchedLists: Readonly<Record<string, WatchedList>> = {
@@ -339,3 +327,11 @@ export function requestRuleId(name: string): ResourceId {
 
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
+
+/** All lists of what decides access. */
+export const accessLists: readonly AccessList[] = [
+  'access-control',
+  ...Object.values(decidingLists),
+  ...Object.values(watchedLists),
+  'groups',
+];
