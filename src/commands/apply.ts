@@ -62,7 +62,7 @@ export const defineApply: DefineCommand = (command, run) => {
       new Option('--on-managed <what>', 'what to do when managed_by blocks a change').choices(['refuse', 'skip']).default('refuse'),
     )
     .addOption(keepGoingOption())
-    .option('--plan <file>', 'apply exactly the plan saved by plan --out; - for stdin')
+    .option('--plan <file>', 'apply exactly the plan saved by plan --out')
     .option('--digest <digest>', 'apply only if the plan has this digest; none: only if the plan has no changes', parseDigest)
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: runApply })));
   startHelp(command, 'ostiary apply --target production', ['--target', '--only', '--yes', '--plan', '--prune']);

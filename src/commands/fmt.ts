@@ -19,7 +19,6 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { plural } from '../report/wording/phrases.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { readPipedFile } from './context/stdin.ts';
 import { configOption, type DefineCommand, groups, type OutputFlags } from './context/options.ts';
 import { printerFor } from './output/printer.ts';
 
@@ -28,10 +27,7 @@ type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly chec
 /** Defines `ostiary fmt`. */
 export const defineFmt: DefineCommand = (command, run) => {
   command
-    .argument(
-      '[paths...]',
-      'format only these files and folders, or - for stdin to stdout (default: the config, its manifests and overlays)',
-    )
+    .argument('[paths...]', 'format only these files and folders (default: the config, its manifests and overlays)')
     .optionsGroup(groups.own)
     .option('--check', 'write nothing; exit with 2 if a file is not formatted', false);
   configOption(command).action((paths, flags) => run((context) => runFmt({ ...flags, paths }, context)));
@@ -42,8 +38,6 @@ export const defineFmt: DefineCommand = (command, run) => {
  * `check` 2 if a file is not formatted; 3 if a file is not valid YAML.
  */
 async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
-  const piped = await readPipedFile(flags.paths, context);
-  if (piped !== undefined) return formatPiped(piped, flags, context);
   const { value: files = [], diagnostics } = filesToFormat(flags, context);
   const layOutYaml = await loadYamlLayout();
   const found: Diagnostic[] = [...diagnostics];
@@ -62,21 +56,6 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
   hint(`${plural(files.length, 'file')} checked, ${changed} ${flags.check ? 'not formatted' : 'rewritten'}.\n`);
   if (hasErrors(found)) return 3;
   return flags.check && changed > 0 ? 2 : 0;
-}
-
-/** Formats stdin: prints the result, or with `check` its name if it is not formatted. Returns the exit code like `runFmt`. */
-async function formatPiped({ value: file, diagnostics }: Checked<SourceFile>, flags: FmtFlags, context: CliContext): Promise<number> {
-  const layOutYaml = await loadYamlLayout();
-  const { print, note, errors } = printerFor(context, flags);
-  const formatted = file === undefined ? undefined : await formatFile(file, schemas, layOutYaml);
-  const found = [...diagnostics, ...(formatted?.diagnostics ?? [])];
-  if (found.length > 0) note(diagnosticsText(sortDiagnostics(found), errors));
-  if (hasErrors(found) || file === undefined) return 3;
-  const text = formatted?.value ?? file.text;
-  if (!flags.check) print(text);
-  if (!flags.check || text === file.text) return 0;
-  print(`${file.path}\n`);
-  return 2;
 }
 
 /** Loads what lays out YAML text uniformly: two spaces, one space inside braces, at most 120 columns; it rejects invalid YAML. */

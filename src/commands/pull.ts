@@ -1,4 +1,4 @@
-import { decodeState, maxStateBytes, readStateFile } from '../disk/cache.ts';
+import { readStateFile } from '../disk/cache.ts';
 import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
@@ -9,7 +9,6 @@ import { formatsFor, preloadFormat } from '../report/formats.ts';
 import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './context/options.ts';
 import { connect, readLive } from './session/connect.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { isStdin, stdinName } from './context/stdin.ts';
 import type { PullFlags } from './planning/pull-objects.ts';
 import { Option } from 'commander';
 
@@ -25,7 +24,7 @@ export const definePull: DefineCommand = (command, run) => {
     )
     .option('--dry-run', 'write nothing; print what a pull would write', false)
     .option('-y, --yes', 'overwrite local edits without asking for confirmation', false)
-    .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state (- for stdin), and write removed blocks')
+    .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state, and write removed blocks')
     .addOption(readConcurrencyOption())
     .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
@@ -41,9 +40,9 @@ Secret values are never written.
     .action((directory, flags) => run((context) => runPull({ ...flags, directory }, context)));
 };
 
-/** Reads the objects that the Terraform state of a file, or of stdin, owns. */
+/** Reads the objects that a Terraform state owns. */
 async function readState(path: string, context: CliContext): Promise<ReturnType<typeof readOwnedObjects>> {
-  const state = isStdin(path) ? decodeState(stdinName, await context.readStdin(maxStateBytes)) : readStateFile(path, context.cwd);
+  const state = readStateFile(path, context.cwd);
   return (await import('../import/write-project.ts')).readOwnedObjects(state);
 }
 

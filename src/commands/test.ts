@@ -9,7 +9,6 @@ import { accessTrials, checkDeclaredAccess, misspelledGroups } from './planning/
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';
-import { pipedSources } from '../project/piped-manifests.ts';
 import {
   type Format,
   type ReportFlag,
@@ -17,7 +16,7 @@ import {
   reportFileOption,
   formatOption,
   groups,
-  pipedPathsArgument,
+  pathsArgument,
   selectionOption,
   targetOptions,
   type DefineCommand,
@@ -26,14 +25,13 @@ import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
 import { emitForTargets, requireWritable } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { readPipedFile } from './context/stdin.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };
 
 /** Defines `ostiary test`. */
 export const defineTest: DefineCommand = (command, run) => {
-  selectionOption(targetOptions(command.argument(...pipedPathsArgument), true))
+  selectionOption(targetOptions(command.argument(...pathsArgument), true))
     .addOption(formatOption(formatsFor('test', 'print')))
     .optionsGroup(groups.report)
     .addOption(reportFileOption(formatsFor('test', 'file')))
@@ -49,14 +47,12 @@ export const defineTest: DefineCommand = (command, run) => {
 async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
-  const piped = await readPipedFile(flags.paths ?? [], context);
-  const selection = piped === undefined ? flags : { ...flags, paths: [] };
   const targets = chooseTargets(config, flags);
-  const repository = piped === undefined ? await findRepository(config.root, context) : undefined;
+  const repository = await findRepository(config.root, context);
   const patterns = patternCache();
   const tried = targets.map(async (target) => {
-    const project = { config, target, repository, selection, context };
-    const read = piped === undefined ? await readWorkingTree(project) : pipedSources(piped, project);
+    const project = { config, target, repository, selection: flags, context };
+    const read = await readWorkingTree(project);
     const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read });
     const samples = (value?.resources ?? []).flatMap((resource) => trySamples(resource, patterns) ?? []);
     const access = value === undefined ? [] : accessTrials(await checkDeclaredAccess(value, project), value);

@@ -15,12 +15,11 @@ import { plural } from '../report/wording/phrases.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';
-import { pipedSources } from '../project/piped-manifests.ts';
 import {
   type DefineCommand,
   type Format,
   formatOption,
-  pipedPathsArgument,
+  pathsArgument,
   reportFileOption,
   type ReportFlag,
   selectionOption,
@@ -33,7 +32,6 @@ import { checkManifestPolicies, timeOf, todayOf } from './planning/target-polici
 import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';
 import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
-import { readPipedFile } from './context/stdin.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
@@ -47,7 +45,7 @@ type ValidateFlags = TargetFlags & {
 
 /** Defines `ostiary validate`. */
 export const defineValidate: DefineCommand = (command, run) => {
-  selectionOption(targetOptions(command.argument(...pipedPathsArgument), true))
+  selectionOption(targetOptions(command.argument(...pathsArgument), true))
     .addOption(todayOption())
     .addOption(formatOption(formatsFor('validate', 'print')))
     .addOption(reportFileOption(formatsFor('validate', 'file')))
@@ -64,17 +62,15 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = chooseTargets(config, flags);
-  const piped = await readPipedFile(flags.paths ?? [], context);
-  const selection = piped === undefined ? flags : { ...flags, paths: [] };
-  const repository = piped === undefined ? await findRepository(config.root, context) : undefined;
+  const repository = await findRepository(config.root, context);
   const { ruleInspector, notSimulatedNotice } = await import('../protection/rule-inspector.ts');
   const checked: CheckedTarget[] = [];
   const accepted = new Set<string>();
   for (const target of targets) {
     const tried: RuleSampleResults[] = [];
     const inspect = ruleInspector('error', (one) => tried.push(one));
-    const project = { config, target, repository, selection, context };
-    const read = piped === undefined ? await readWorkingTree(project) : pipedSources(piped, project);
+    const project = { config, target, repository, selection: flags, context };
+    const read = await readWorkingTree(project);
     const { value, diagnostics } = loadTarget(project, {
       secrets: 'leave',
       inspect,

@@ -101,32 +101,20 @@ function reasonNotOwn(folder: string): string | undefined {
   return undefined;
 }
 
-/** The largest Terraform state, which may be larger than a manifest. */
-export const maxStateBytes: number = maxBytes;
-
 /** Reads a Terraform state. */
 export function readStateFile(path: string, cwd: string): Checked<SourceFile> {
   const content = readBounded(resolve(cwd, path));
-  return Buffer.isBuffer(content) ? decodeState(path, content) : unreadableState(path, content.reason);
-}
-
-/** Decodes the bytes of a Terraform state. */
-export function decodeState(path: string, bytes: Buffer): Checked<SourceFile> {
-  if (bytes.length > maxBytes) return unreadableState(path, 'it is larger than 64 MiB');
-  return { value: { path, text: bytes.toString('utf8').replace(/^\ufeff/, '') }, diagnostics: [] };
-}
-
-function unreadableState(path: string, reason: string): Checked<SourceFile> {
-  const message = `the state ${JSON.stringify(path)} cannot be read: ${reason}`;
+  if (Buffer.isBuffer(content)) return { value: { path, text: content.toString('utf8').replace(/^\ufeff/, '') }, diagnostics: [] };
+  const message = `the state ${JSON.stringify(path)} cannot be read: ${content.reason}`;
   return { diagnostics: [{ code: 'terraform/unreadable', severity: 'error', message, hint: 'check the path and its permissions' }] };
 }
 
-/** Returns the bytes of a file of at most 64 MiB, or the reason why it cannot be read. */
-export function readBounded(path: string): Buffer | { readonly reason: string } {
+/** Returns the bytes of a file of at most `most` bytes (64 MiB), or the reason why it cannot be read. */
+export function readBounded(path: string, most: number = maxBytes): Buffer | { readonly reason: string } {
   try {
     const stats = statSync(path);
     if (!stats.isFile()) return { reason: 'it is not a regular file' };
-    return stats.size > maxBytes ? { reason: 'it is larger than 64 MiB' } : readFileSync(path);
+    return stats.size > most ? { reason: `it is larger than ${Math.round(most / 1024 / 1024)} MiB` } : readFileSync(path);
   } catch (error) {
     return { reason: reasonOf(error) };
   }

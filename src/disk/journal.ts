@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
+import { readBounded } from './cache.ts';
 import { isSystemPath, reasonOf, remedyOf } from './text-file.ts';
 import { isUtf8 } from 'node:buffer';
 
@@ -51,44 +52,16 @@ function orCannotWrite<T>(action: () => T, failure: string): T {
   }
 }
 
-/** Reads a saved plan of at most `most` bytes. Throws AppError when it cannot be read. */
+/** Reads a saved plan of at most `most` bytes. Throws AppError when it cannot be read, is larger, or is no text. */
 export function readPlanFile(path: string, most: number): string {
-  return decodePlan(path, bytesOf(path, most), most);
-}
-
-/** Returns the text of a saved plan of at most `most` bytes. Throws AppError when it is larger or no text. */
-export function decodePlan(path: string, bytes: Buffer, most: number): string {
-  if (bytes.length > most) throw unreadable(path, `it is larger than ${Math.round(most / 1024 / 1024)} MiB`);
+  const bytes = readBounded(path, most);
+  if (!Buffer.isBuffer(bytes)) throw unreadable(path, bytes.reason);
   if (!isUtf8(bytes)) throw unreadable(path, 'it is not UTF-8');
   return bytes.toString('utf8');
 }
 
-/** Reads at most one byte more than `most`, because a device has no end. */
-function bytesOf(path: string, most: number): Buffer {
-  const parts: Buffer[] = [];
-  let left = most + 1;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      while (left > 0) {
-        const part = Buffer.allocUnsafe(Math.min(left, 1024 * 1024));
-        const read = readSync(file, part, 0, part.length, null);
-        if (read === 0) break;
-        parts.push(part.subarray(0, read));
-        left -= read;
-      }
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw unreadable(path, reasonOf(error), error);
-  }
-  return Buffer.concat(parts);
-}
-
-function unreadable(path: string, reason: string, cause?: unknown): AppError {
+function unreadable(path: string, reason: string): AppError {
   return new AppError('plan/unreadable-file', 3, `the saved plan ${JSON.stringify(path)} cannot be read: ${reason}`, {
     hint: 'pass the file written by ostiary plan --out',
-    cause,
   });
 }

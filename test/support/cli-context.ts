@@ -11,8 +11,6 @@ export type TestCliContext = {
 type TestContextOptions = Partial<Pick<CliContext, 'cwd' | 'env' | 'now' | 'transportTo'>> & {
   /** The width that the streams report; none by default. */
   readonly columns?: number;
-  /** The content of stdin; none by default. */
-  readonly stdin?: Buffer;
 };
 
 /** Creates a context without a terminal; it declines every confirmation and never interrupts. */
@@ -21,7 +19,6 @@ export function createTestContext({
   env = {},
   now = () => new Date(),
   columns,
-  stdin = Buffer.alloc(0),
   transportTo = () => undefined,
 }: TestContextOptions = {}): TestCliContext {
   const text = { stdout: '', stderr: '', both: '' };
@@ -44,7 +41,6 @@ export function createTestContext({
     transportTo,
     // Nobody waits for a gateway that a test makes fail.
     sleep: (_, signal) => setTimeout(1, undefined, signal && { signal }),
-    readStdin: () => Promise.resolve(stdin),
     interruptSignal: () => new AbortController().signal,
     confirm: () => Promise.resolve(false),
   };

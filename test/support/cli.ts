@@ -26,8 +26,6 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether stdin stays open for typed input. */
   readonly typing?: boolean;
-  /** The content of stdin; none by default. */
-  readonly stdin?: string | Buffer;
   /** Milliseconds until a process that still runs is killed. */
   readonly patience?: number;
 };
@@ -56,7 +54,7 @@ const compilesOnce = 'data:text/javascript,import v8 from "node:v8";v8.setFlagsF
 export function start(
   program: string,
   args: readonly string[],
-  { cwd, env = {}, typing = false, stdin = '', patience = usualPatience }: RunOptions,
+  { cwd, env = {}, typing = false, patience = usualPatience }: RunOptions,
 ): Running {
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   const parts: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
@@ -66,9 +64,8 @@ export function start(
   });
   child.stdout.on('data', (part: Buffer) => parts.stdout.push(part));
   child.stderr.on('data', (part: Buffer) => parts.stderr.push(part));
-  // A process that does not read stdin may end before its input is written.
   child.stdin.on('error', () => undefined);
-  if (!typing) child.stdin.end(stdin);
+  if (!typing) child.stdin.end();
   const late = setTimeout(() => child.kill('SIGKILL'), patience);
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);

@@ -8,8 +8,8 @@ import { createTestContext } from './cli-context.ts';
  * Runs one command line from the sources in this process, ten times as fast as in a new process. For tests of output
  * and effects; tests of signals, terminals, pipes and the end of a process use `ostiary`.
  */
-export async function ostiaryInProcess(args: readonly string[], { cwd, env = {}, stdin = '' }: RunOptions): Promise<Ended> {
-  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env }, { stdin });
+export async function ostiaryInProcess(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
+  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env });
   return { ...ended, signal: null };
 }
 
@@ -18,9 +18,9 @@ export async function runInFolder(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
-  { stdin = '', transportTo }: { readonly stdin?: string | Buffer; readonly transportTo?: CliContext['transportTo'] } = {},
+  { transportTo }: { readonly transportTo?: CliContext['transportTo'] } = {},
 ): Promise<Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number }> {
-  const { context, printed } = createTestContext({ cwd: folder, env, stdin: Buffer.from(stdin), ...(transportTo && { transportTo }) });
+  const { context, printed } = createTestContext({ cwd: folder, env, ...(transportTo && { transportTo }) });
   // `serve` makes the umask of its process strict.
   const umask = process.umask();
   const code = await run(args, context);

@@ -1,54 +1,23 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../model/errors.ts';
-import { isStdin } from '../context/stdin.ts';
 
-type Refusal = readonly [message: string, hint: string];
+const pathOption = /<(?:file|folder|format=path)>/;
+const pathArguments: readonly string[] = ['paths', 'directory', 'folder'];
 
-const noFolder: Refusal = ['"-" is not a folder', 'pass the path of a folder, such as .'];
-
-/**
- * What "-" means as the value of each option and argument that takes a path: stdin, which the command reads, or an error, because stdout
- * has the result already. A test compares the names with those of the commands.
- */
-export const dashMeanings: Readonly<Record<string, 'stdin' | Refusal>> = {
-  '--from-state': 'stdin',
-  '--plan': 'stdin',
-  '--report': ['a report cannot be written to stdout, where the result is printed', 'pass a path, or print it with --format'],
-  '--verify': ['"-" is not a report', 'pass the path of the page or the JSON file'],
-  '--sarif': ['a report cannot be written to stdout, where the result is printed', 'pass the path of a file'],
-  '--out': ['a plan cannot be saved to stdout, where it is printed', 'pass the path of a file, such as --out plan.json'],
-  'record --out': ['the private half is printed to stdout without --out', 'remove --out'],
-  '--snapshot': ['"-" is not a snapshot', 'pass the path of a file'],
-  '--journal': ['the journal cannot be written to stdout, where the result is printed', 'pass the path of a file'],
-  '--config': ['"-" is not a config file', 'pass the path of the config file, such as ostiary.yaml'],
-  '--cache': noFolder,
-  '[directory]': noFolder,
-  '[folder]': noFolder,
-  'validate [paths...]': 'stdin',
-  'test [paths...]': 'stdin',
-  'fmt [paths...]': 'stdin',
-  '[paths...]': ['the manifests cannot be read from stdin', 'pass files and folders; only validate, test and fmt read stdin'],
-};
-
-/** Makes it an error to give "-" as a path where it is not stdin: without it, a file or folder with this name would be used. */
+/** Makes it an error to give "-" as a path, which means stdin or stdout elsewhere: a file or folder with this name would be used. */
 export function refuseDash(on: Command): void {
   on.hook('preAction', (_, command) => {
-    for (const option of command.options) {
-      const value: unknown = command.getOptionValue(option.attributeName());
-      const name = option.long ?? '';
-      if (pathsIn(value).includes('-')) throwRefusal(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
-    }
-    command.registeredArguments.forEach((argument, index) => {
-      const name = `[${argument.name()}${argument.variadic ? '...' : ''}]`;
-      const paths = pathsIn(command.processedArgs[index]);
-      if (argument.variadic ? paths.some(isStdin) : paths.includes('-'))
-        throwRefusal(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
-    });
+    const options = command.options.filter(({ flags }) => pathOption.test(flags));
+    const named = command.registeredArguments.map((argument, index): unknown =>
+      pathArguments.includes(argument.name()) ? command.processedArgs[index] : undefined,
+    );
+    const given = [...options.map((option): unknown => command.getOptionValue(option.attributeName())), ...named];
+    if (!given.flatMap(pathsIn).includes('-')) return;
+    throw new UsageError(
+      '"-" is not a path',
+      'pass the path of a file or folder; Ostiary reads no files from stdin, and writes none to stdout',
+    );
   });
-}
-
-function throwRefusal(meaning: 'stdin' | Refusal | undefined): void {
-  if (meaning !== undefined && meaning !== 'stdin') throw new UsageError(meaning[0], meaning[1]);
 }
 
 /** Returns the paths in the value of an option or argument: a text, texts, or reports with their paths. */

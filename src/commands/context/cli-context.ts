@@ -55,8 +55,6 @@ export type CliContext = {
    * after `beforeEnd`.
    */
   readonly interruptSignal: (beforeEnd?: () => void) => AbortSignal;
-  /** Returns the bytes of stdin, at most one more than `most`; each call returns the same. */
-  readonly readStdin: (most: number) => Promise<Buffer>;
   /** Asks for confirmation; false for no, and when the prompt is canceled. */
   readonly confirm: (message: string) => Promise<boolean>;
   /** Asks for what people decided about a plan in comments; absent outside a job, where options alone decide. */

@@ -24,9 +24,6 @@ export type DefineCommand = (command: Command, run: (work: (context: CliContext)
 
 export const pathsArgument = ['[paths...]', 'use only the manifests in these files and folders'] as const;
 
-/** The paths of commands that can also read one file from stdin. */
-export const pipedPathsArgument = ['[paths...]', 'use only the manifests in these files and folders, or - for those in stdin'] as const;
-
 /** Adds a command with the options that every command has. */
 export function addCommand(program: Command, name: string, description: string): Command {
   return program

@@ -1,16 +1,14 @@
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { AppError, UsageError } from '../../model/errors.ts';
+import { AppError } from '../../model/errors.ts';
 import type { CliContext } from './cli-context.ts';
 import type { ProcessOutput } from './process-output.ts';
-import { streamReader } from './stdin.ts';
 
 /** Makes the context of this process: its environment, streams, clock and signals. */
 export function processContext(
   { stdout, stderr }: ProcessOutput,
   confirm: CliContext['confirm'],
   interrupt: CliContext['interruptSignal'] = interruptSignal,
-  readStdin: CliContext['readStdin'] = streamReader(process.stdin),
 ): CliContext {
   // It makes a package that runs git print every command with its environment, tokens included.
   delete process.env['DEBUG'];
@@ -24,7 +22,6 @@ export function processContext(
     stderr,
     now: () => new Date(),
     interruptSignal: interrupt,
-    readStdin,
     confirm,
   };
 }
@@ -70,8 +67,6 @@ export function stepContext(output: ProcessOutput): CliContext {
     output,
     () => Promise.resolve(false),
     () => controller.signal,
-    // A runner may leave it open without an end.
-    () => Promise.reject(new UsageError('a workflow step has no stdin', 'pass the paths of files')),
   );
 }
 

@@ -1,6 +1,6 @@
 import { fingerprintsOf, plannedObjectsOf } from '../../apply/fingerprint.ts';
 import { staleRefusals } from '../../apply/stale-refusals.ts';
-import { decodePlan, readPlanFile } from '../../disk/journal.ts';
+import { readPlanFile } from '../../disk/journal.ts';
 import { writePlan } from '../../disk/write.ts';
 import { mayBeInRepository, rootsOf } from '../../git/repository.ts';
 import { apiRoot } from '../../gateway/session.ts';
@@ -48,7 +48,6 @@ import { printerFor } from '../output/printer.ts';
 import { emitPlan } from '../output/emit.ts';
 import { version } from '../context/version.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { isStdin, stdinName } from '../context/stdin.ts';
 
 /** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
 export async function savePlan(path: string, result: CreatedRun, context: CliContext): Promise<void> {
@@ -100,7 +99,7 @@ export type OpenedPlan = { readonly saved: SavedPlan; readonly project: OpenProj
  */
 export async function openSavedPlan(path: string, flags: ApplyFlags, context: CliContext): Promise<OpenedPlan> {
   requireNoPlanOptions(flags);
-  const saved = await readSavedPlan(path, context);
+  const saved = readSavedPlan(path, context);
   const other = flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan);
   await requireNoRefusals(saved, [otherTool(saved.tool, version), other], flags, context);
   const { config, repository } = await openConfig(flags, context);
@@ -203,13 +202,9 @@ function requireNoPaths({ file }: ResolvedConfig, { paths = [] }: ApplyFlags): v
   if (file !== undefined && paths.length > 0) throw new UsageError('paths cannot be combined with --plan', 'pass them to ostiary plan');
 }
 
-async function readSavedPlan(path: string, context: CliContext): Promise<SavedPlan> {
-  const text = isStdin(path)
-    ? decodePlan(stdinName, await context.readStdin(longestPlan), longestPlan)
-    : readPlanFile(absolutePath(path, context), longestPlan);
-  const { value, diagnostics } = openPlan(text, registry);
-  const file = isStdin(path) ? stdinName : path;
-  if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file, line: 1, column: 1 } })));
+function readSavedPlan(path: string, context: CliContext): SavedPlan {
+  const { value, diagnostics } = openPlan(readPlanFile(absolutePath(path, context), longestPlan), registry);
+  if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file: path, line: 1, column: 1 } })));
   if ('version' in value) throw new RefusedError([otherVersion(value.version)]);
   return value;
 }
