@@ -35,7 +35,6 @@ import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, findRevertedAttachments, holdStricterDrift } from './held-drift.ts';
 import { lastAppliedLookup, manifestsBeyond } from '../prepare/base-states.ts';
-import { findRemovedDefaults } from './removed-defaults.ts';
 import { needsOf, orderByNeeds } from './order-by-needs.ts';
 import { withReach } from './rule-reach.ts';
 import {
@@ -90,11 +89,7 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     prepared,
     compared.drafted.flatMap((one) => one.diagnostics),
   );
-  const ofDefaults = findRemovedDefaults(
-    prepared,
-    compared.drafted.map(({ draft }) => draft),
-  );
-  const found = unrepeated([...named.diagnostics, ...ofObjects, ...ofDefaults, ...diagnostics]);
+  const found = unrepeated([...named.diagnostics, ...ofObjects, ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
   const drafts = [...holdStricterDrift(prepared, compared.drafted, { edges, changesOf }), ...replaced];
   const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, writers, removed, kept: removal.kept });
