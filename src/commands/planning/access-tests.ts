@@ -104,6 +104,6 @@ export function accessTrials(results: readonly AccessTestResult[], { accessTests
         found: who === undefined ? found : `${who}: ${found}`,
         ...(because.length === 0 ? {} : { why: `decided by ${because.join(', ')}` }),
       }));
-      return { rule: id, at, trials, untried: [], notSimulated: [] };
+      return { rule: id, at, trials, notSimulated: [] };
     });
 }

@@ -29,8 +29,6 @@ export type RuleSampleResults = {
   readonly rule: ResourceId;
   readonly at: Position;
   readonly trials: readonly SampleResult[];
-  /** Entries that no sample triggers. */
-  readonly untried: readonly string[];
   /** Entity types that only the gateway can find, so they are not simulated. */
   readonly notSimulated: readonly string[];
 };

@@ -97,14 +97,10 @@ export function trySamples(resource: DesiredResource, patterns: PatternCompiler)
   const samples = resource.samples ?? [];
   const rule = { rule: resource.id, at: resource.locate('') };
   if (kind === 'GuardrailRule') {
-    const hit = new Set<string>();
-    const trials = samples.map((sample) => tryOnGuardrail(sample, spec, { patterns, hit }));
-    return { ...rule, trials, untried: untriedEntries(spec, hit), notSimulated: [] };
+    return { ...rule, trials: samples.map((sample) => tryOnGuardrail(sample, spec, patterns)), notSimulated: [] };
   }
   if (kind !== 'DataMaskingRule') return undefined;
-  const found = new Set<string>();
-  const trials = samples.map((sample) => tryOnMasking(sample, spec, { patterns, found }));
-  return { ...rule, trials, untried: customTypes(spec).filter((name) => !found.has(name)), notSimulated: registeredTypes(spec) };
+  return { ...rule, trials: samples.map((sample) => tryOnMasking(sample, spec, patterns)), notSimulated: registeredTypes(spec) };
 }
 
 /** Returns the position and name of a sample result. */
@@ -113,16 +109,13 @@ function headOf({ given, at }: Sample): Pick<SampleResult, 'at' | 'name'> {
   return { at, name: typeof name === 'string' ? name : undefined };
 }
 
-type GuardrailContext = { readonly patterns: PatternCompiler; readonly hit: Set<string> };
-
-function tryOnGuardrail(sample: Sample, spec: JsonObject, { patterns, hit }: GuardrailContext): SampleResult {
+function tryOnGuardrail(sample: Sample, spec: JsonObject, patterns: PatternCompiler): SampleResult {
   const { given } = sample;
   const side = typeof given['output'] === 'string' ? 'output' : 'input';
   const text = asText(given[side]);
   const by = given['expect'] === 'blocked' && typeof given['by'] === 'string' ? given['by'] : undefined;
   const entries = guardrailEntries(spec, side);
   const verdict = simulateGuardrail(entries, text, patterns);
-  for (const { entry } of verdict.hits) hit.add(`${side} ${entry}`);
   const names = entries.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
   const expected = `${asText(given['expect'])}${by === undefined ? '' : ` by ${by}`}`;
   const found = foundText(verdict, by, side);
@@ -178,24 +171,12 @@ function unknownEntry(by: string | undefined, side: string, names: readonly stri
   return didYouMean(by, names) ?? `unknown entry "${by}" of ${side}`;
 }
 
-function untriedEntries(spec: JsonObject, hit: ReadonlySet<string>): readonly string[] {
-  return (['input', 'output'] as const).flatMap((side) =>
-    guardrailEntries(spec, side).flatMap(({ name }, entry) => {
-      if (hit.has(`${side} ${entry}`)) return [];
-      return [`${side}.rules[${entry}]${typeof name === 'string' ? ` (${name})` : ''}`];
-    }),
-  );
-}
-
-type MaskingContext = { readonly patterns: PatternCompiler; readonly found: Set<string> };
-
 /** Simulates a masking rule on a sample. Registered types cannot be simulated; all others must match the sample exactly. */
-function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everFound }: MaskingContext): SampleResult {
+function tryOnMasking(sample: Sample, spec: JsonObject, patterns: PatternCompiler): SampleResult {
   const { given } = sample;
   const text = asText(given['text']);
   const wanted = textsIn(given['finds']);
   const { found, below, uncertain: doubts } = simulateMasking(spec, text, patterns);
-  for (const name of found) everFound.add(name);
   const registered = registeredTypes(spec);
   const custom = customTypes(spec);
   const sought = wanted.filter((name) => !registered.includes(name) || custom.includes(name));

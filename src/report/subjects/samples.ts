@@ -67,19 +67,11 @@ function casesBlocks(targets: readonly TargetSampleResults[]): readonly CasesBlo
     lists: [
       { title: 'No sample', entries: untested(rules).map(({ rule }) => rule) },
       {
-        title: 'Not covered by a sample',
-        entries: rules.flatMap(({ rule, trials, untried }) => (trials.length === 0 ? [] : namedList(rule, untried))),
-      },
-      {
         title: 'Not simulated; only the gateway detects it',
-        entries: rules.flatMap(({ rule, notSimulated }) => namedList(rule, notSimulated)),
+        entries: rules.flatMap(({ rule, notSimulated }) => (notSimulated.length === 0 ? [] : [`${rule} ${notSimulated.join(', ')}`])),
       },
     ].filter(({ entries }) => entries.length > 0),
   }));
-}
-
-function namedList(rule: string, parts: readonly string[]): readonly string[] {
-  return parts.length === 0 ? [] : [`${rule} ${parts.join(', ')}`];
 }
 
 function suiteOf({ rule, at, trials }: RuleSampleResults, target: string | undefined): Suite {
