@@ -17,7 +17,7 @@ import { newAccessRefusals } from '../../src/reconcile/guard/new-access-refusals
 import { draftPlan } from '../../src/reconcile/reconcile.ts';
 import { digestOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { changeRows } from '../../src/report/rows/change-rows.ts';
-import { duplicateKey } from '../../src/server/routes/duplicate-key.ts';
+import { duplicateKey } from '../../src/model/spec/duplicate-key.ts';
 import { readTemplate } from '../../src/server/rules/runbooks/template.ts';
 import { accessTestOf } from '../support/access-test.ts';
 import { bombs } from '../support/bombs.ts';

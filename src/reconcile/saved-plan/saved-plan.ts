@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Checked, Position } from '../../model/diagnostic.ts';
-import { type JsonObject, canonicalPieces, closingQuote, isObject, nestsDeeper } from '../../model/json.ts';
+import { duplicateKey } from '../../model/spec/duplicate-key.ts';
+import { type JsonObject, canonicalPieces, isObject, nestsDeeper } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import {
   type AcceptedDrift,
@@ -105,8 +106,8 @@ function parsed(text: string): JsonObject | string {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value)) return 'it is not a JSON object';
-    const key = repeatedKey(text);
-    return key === undefined ? value : `duplicate key ${JSON.stringify(key)}`;
+    const key = duplicateKey(text);
+    return key === undefined ? value : `duplicate key ${key}`;
   } catch {
     return 'it is not JSON, or is truncated';
   }
@@ -150,36 +151,3 @@ function isKnownPath(kind: Kind, path: string): boolean {
   const [name] = tokensOf(path);
   return kind.fields.some((field) => field.name === name && field.edge === undefined);
 }
-
-/**
- * Returns a key that one object of a valid JSON text contains twice, whatever its escapes; otherwise undefined. Parsers differ in
- * which of the two values they keep.
- */
-export function repeatedKey(text: string): string | undefined {
-  const open: (Set<string> | undefined)[] = [];
-  let [start, end] = [0, 0];
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === quote) {
-      start = index;
-      end = closingQuote(text, index);
-      index = end;
-    } else if (code === colon) {
-      const key = keyAt(text, start, end);
-      const keys = open.at(-1);
-      if (keys?.has(key) === true) return key;
-      keys?.add(key);
-    } else if (code === openBrace) open.push(new Set());
-    else if (code === openBracket) open.push(undefined);
-    else if (code === openBrace + 2 || code === openBracket + 2) open.pop();
-  }
-  return undefined;
-}
-
-/** Returns the key between two quotes. */
-function keyAt(text: string, start: number, end: number): string {
-  const inner = text.slice(start + 1, end);
-  return inner.includes('\\') ? JSON.parse(`"${inner}"`) : inner;
-}
-
-const [quote, colon, openBrace, openBracket] = [0x22, 0x3a, 0x7b, 0x5b];

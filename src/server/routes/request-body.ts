@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { duplicateKey } from '../../model/spec/duplicate-key.ts';
 import { isObject, type JsonObject, parseJson } from '../../model/json.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
-import { duplicateKey } from './duplicate-key.ts';
 
 const maxBodyBytes = 1024 * 1024;
 

@@ -100,7 +100,7 @@ describe('a saved plan', () => {
       [text.replace('"/reviewers/sre"', '"/reviewers/evil"'), 3, 'it changed after it was saved'],
       [JSON.stringify(report), 3, 'it is a report of a plan'],
       [text.replace('"action": "update"', '"action": "destroy"'), 3, 'it does not match the schema of plans'],
-      [text.replace('"action": "update"', '"action": "delete", "\\u0061ction": "update"'), 3, 'duplicate key "action"'],
+      [text.replace('"action": "update"', '"action": "delete", "\\u0061ction": "update"'), 3, 'duplicate key /plans/0/changes/0/action'],
       ['['.repeat(100_000), 3, 'it nests more than'],
       [text.replace('"version": 1', '"version": 2'), 6, 'the plan has version 2'],
       [resealed({ tool: '9.9.0' }), 6, 'the plan was made by Ostiary 9.9.0'],

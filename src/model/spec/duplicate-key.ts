@@ -1,5 +1,5 @@
-import { closingQuote } from '../../model/json.ts';
-import { pointer } from '../../model/pointer.ts';
+import { closingQuote } from '../json.ts';
+import { type Pointer, pointer } from '../pointer.ts';
 
 /** An object or a list around the current place: the keys of an object so far, and the current key or index. */
 type Level = { readonly keys?: Set<string>; at: string | number };
@@ -8,7 +8,7 @@ type Level = { readonly keys?: Set<string>; at: string | number };
 const colon = /[\t\n\r ]*:/y;
 
 /** Returns the pointer of the first key that an object in a valid JSON text has twice; undefined without one. Keys are compared without their escapes. */
-export function duplicateKey(text: string): string | undefined {
+export function duplicateKey(text: string): Pointer | undefined {
   const levels: Level[] = [];
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];
