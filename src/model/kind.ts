@@ -1,9 +1,9 @@
 import { memoizeByList } from './collections.ts';
 import type { DesiredResource } from './desired.ts';
 import type { DocumentDiagnostic } from './diagnostic.ts';
-import type { Json, JsonObject } from './json.ts';
+import { equal, type Json, type JsonObject } from './json.ts';
 import { pointer, type Pointer } from './pointer.ts';
-import type { Spec } from './resource.ts';
+import { kindOf, type ResourceId, type Spec } from './resource.ts';
 
 /** How a field's value is compared and written. */
 export type Shape =
@@ -123,6 +123,26 @@ type ClosableField = { readonly path: Pointer; readonly value: Json; readonly em
 /** Returns the fields that close access to a kind, with the value that closes it; made once, because each object is asked for them. */
 export function closableFields({ fields }: Kind): readonly ClosableField[] {
   return closableAmong(fields);
+}
+
+/** Returns whether access to the objects of a kind can be closed. */
+export function isClosable(kind: Kind | undefined): kind is Kind {
+  return kind !== undefined && closableFields(kind).length > 0;
+}
+
+/** Returns whether a resource is of a kind that can be closed, as connections are. */
+export function isConnection(id: ResourceId, registry: Registry): boolean {
+  return isClosable(registry.get(kindOf(id)));
+}
+
+/** Returns whether an object has something that can be closed, and that is open. */
+export function isOpen(kind: Kind, spec: JsonObject): boolean {
+  return closableFields(kind).some(({ name, value }) => !equal(spec[name], value));
+}
+
+/** Returns whether an object can be closed and is closed. */
+export function isClosed(kind: Kind | undefined, { spec }: { readonly spec: JsonObject }): boolean {
+  return isClosable(kind) && !isOpen(kind, spec);
 }
 
 const closableAmong = memoizeByList((fields: readonly FieldRule[]) =>

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
+import { isOpen } from '../../src/model/kind.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { otherEnd } from '../../src/model/plan/plan.ts';
@@ -11,7 +12,7 @@ import { kindOf, type Spec } from '../../src/model/resource.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { isLessProtected } from '../../src/protection/compare/plan-differences.ts';
 import { afterWrites, type ProtectionSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
-import { isOpen } from '../../src/reconcile/order/forms.ts';
+
 import { reconcile, rescheduleSteps } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { connection } from '../support/manifests.ts';

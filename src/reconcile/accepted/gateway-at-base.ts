@@ -1,7 +1,7 @@
 import { addToGroup, EdgeMap } from '../../model/collections.ts';
 import { type BaseState, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
 import { equal } from '../../model/json.ts';
-import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
+import { comparedFields, isClosable, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, liveKeyOf, shownValue } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
@@ -80,7 +80,7 @@ function findUndone(prepared: Prepared, base: BaseState, deleted: ReadonlySet<Re
     // What an apply has created since differs from its predecessor, too.
     const past = pastOf(resource, !own.has(resource.key));
     if (past === undefined) {
-      const isImported = !own.has(resource.key) && resource.replaces === undefined && closableFields(fields.kind).length > 0;
+      const isImported = !own.has(resource.key) && resource.replaces === undefined && isClosable(fields.kind);
       if (isImported) imported.add(resource.key);
       continue;
     }
@@ -100,7 +100,7 @@ function findUndone(prepared: Prepared, base: BaseState, deleted: ReadonlySet<Re
     else if (isRemoved) {
       edit(key, live, undo(kind, { past, live, state: named.live }));
       // A connection is closed when its successor is there. A rule that stays beside its successor is one more rule.
-      if (!deleted.has(key) && !(successors.has(key) && closableFields(kind).length > 0)) orphans.set(key, past);
+      if (!deleted.has(key) && !(successors.has(key) && isClosable(kind))) orphans.set(key, past);
     }
   }
   return { edited, restored, imported, orphans };

@@ -15,7 +15,7 @@ import {
 } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
-import { closableFields } from '../../model/kind.ts';
+import { isClosable, isOpen } from '../../model/kind.ts';
 import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { unplannableChange } from '../prepare/omissions.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
@@ -257,11 +257,9 @@ function findAccess(
 ): readonly UnmanagedAccess[] {
   return unmanaged.flatMap((id): readonly UnmanagedAccess[] => {
     const [found, kind] = [live.get(id), registry.get(kindOf(id))];
-    const closable = kind === undefined ? [] : closableFields(kind);
-    if (found === undefined || closable.length === 0) return [];
+    if (found === undefined || !isClosable(kind)) return [];
     const { managedBy } = found;
-    const accessible = closable.some(({ name, value }) => !equal(found.spec[name], value));
-    return [{ id, accessible, ...(managedBy === undefined ? {} : { managedBy }) }];
+    return [{ id, accessible: isOpen(kind, found.spec), ...(managedBy === undefined ? {} : { managedBy }) }];
   });
 }
 

@@ -2,7 +2,7 @@ import { type DesiredResource, haveSameSecrets } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
-import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
+import { closableFields, comparedFields, type FieldRule, isClosed, type Kind } from '../../model/kind.ts';
 import { isMissingRow, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import {
   type Change,
@@ -270,13 +270,12 @@ function isUnfinished(
   fields: readonly FieldChange[],
   { live, base, state }: { readonly live: LiveResource; readonly base: DesiredResource | undefined; readonly state: LiveState },
 ): boolean {
-  const closable = kind.fields.filter((field) => field.closed !== undefined);
-  if (closable.length === 0) return false;
-  const openings = new Set(closable.map((field) => pointer(field.name)));
+  if (!isClosed(kind, live)) return false;
+  const closable = closableFields(kind);
+  const openings = new Set(closable.map(({ path }) => path));
   // A connection that the base declares closed is opened by the manifests, not by an apply that was interrupted.
-  const wasOpen = base === undefined || closable.some(({ name, closed }) => base.spec[name] !== undefined && base.spec[name] !== closed);
-  const isClosed = closable.every((field) => live.spec[field.name] === field.closed);
-  return wasOpen && isClosed && fields.every(({ path }) => openings.has(path) || isMissingRow(path, live, state));
+  const wasOpen = base === undefined || closable.some(({ name, value }) => base.spec[name] !== undefined && base.spec[name] !== value);
+  return wasOpen && fields.every(({ path }) => openings.has(path) || isMissingRow(path, live, state));
 }
 
 function identity(desired: DesiredResource): Pick<ChangeDraft, 'id' | 'key' | 'at'> {

@@ -1,7 +1,7 @@
 import { type BaseState, type DeclaredEdge, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
-import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { closableFields, comparedFields, isClosable, isOpen, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { type FieldChange, type Orphan, otherEnd } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
@@ -130,11 +130,9 @@ export function orphanOf(
   const commit = removedIn.get(id) ?? removedIn.get(key);
   const kept = reasons.get(live.id);
   const kind = registry.get(kindOf(id));
-  const closable = kind === undefined ? [] : closableFields(kind);
-  const isOpen = !closed.has(id) && closable.some(({ name, value }) => !equal(live.spec[name], value));
   return {
     id,
-    ...(closable.length === 0 ? {} : { accessible: isOpen }),
+    ...(isClosable(kind) ? { accessible: !closed.has(id) && isOpen(kind, live.spec) } : {}),
     ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
     ...(commit === undefined ? {} : { removedIn: commit.id, subject: commit.subject }),
     ...(kept === undefined ? {} : { kept }),
@@ -173,7 +171,7 @@ export function draftDelete(kind: Kind, { base: { id, key }, live }: RemovedObje
     id,
     ...(key === id ? {} : { key }),
     action: 'delete',
-    ...(closableFields(kind).every(({ name, value }) => equal(live.spec[name], value)) ? {} : { closed: 'first' as const }),
+    ...(isOpen(kind, live.spec) ? { closed: 'first' as const } : {}),
     uid: live.uid,
     fields: [...wholeFields(comparedFields(kind), live.spec, 'before'), ...secrets],
     carried: [],

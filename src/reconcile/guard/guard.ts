@@ -18,7 +18,7 @@ import type { Assessment } from '../assess/assess.ts';
 import { findLosses, limitRefusals, type ProtectionLosses, type SortedRefusals, sortRefusals, windowRefusals } from './refusals.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { comparedFields, isOpen, type Kind, type Registry } from '../../model/kind.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -222,9 +222,8 @@ function findChangedName(kind: Kind, desired: DesiredResource, removed: readonly
 
 /** Describes what happens to the removed object: it stays open, and its secrets do not move. */
 function costOf(kind: Kind, { base: { id }, live }: RemovedObject): string {
-  const isOpen = closableFields(kind).some(({ name, value }) => !equal(live.spec[name], value));
   const hasSecrets = Object.keys(live.secrets).length > 0 || live.unknown.length > 0;
-  return `${id} stays ${isOpen ? 'accessible' : 'unchanged'}${hasSecrets ? ', and its secrets are not copied' : ''}`;
+  return `${id} stays ${isOpen(kind, live.spec) ? 'accessible' : 'unchanged'}${hasSecrets ? ', and its secrets are not copied' : ''}`;
 }
 
 /** Returns whether two resources are the same except for values that follow from the name. */

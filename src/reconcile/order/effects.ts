@@ -1,6 +1,6 @@
 import { addToGroup, memoizeByList, onFirstUse } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { closableFields, type FieldRule, type Kind, type Registry } from '../../model/kind.ts';
+import { isClosable, type FieldRule, type Kind, type Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -63,7 +63,7 @@ export function effectsOf(
     const isJoint = isGoverned || (change.action === 'delete' && linksRules(key, snapshots()));
     const content = isJoint ? anyEffect : contentDirection(change, kind, { live: byId.get(key), edges });
     const everywhere = decidesAccess(kindOf(key)) ? affectsEveryConnection(key, snapshots().before, snapshots().after) : undefined;
-    const named = isRule(kind) ? (byRule().get(key) ?? new Set()) : new Set(closableFields(kind).length > 0 ? [key] : []);
+    const named = isRule(kind) ? (byRule().get(key) ?? new Set()) : new Set(isClosable(kind) ? [key] : []);
     return {
       change,
       kind,

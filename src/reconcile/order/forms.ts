@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { equal } from '../../model/json.ts';
-import { closableFields, type Kind } from '../../model/kind.ts';
+import { closableFields, isClosable, isOpen } from '../../model/kind.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type Change, type FieldChange, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
 import { type Step, type StepKey, stepKeyText } from '../../model/plan/schedule.ts';
@@ -85,11 +85,6 @@ function isAttachedLater({ effect: { change, kind } }: Unit, live: LiveState): b
   );
 }
 
-/** Returns whether an object has something that can be closed, and that is open. */
-export function isOpen(kind: Kind, spec: Spec): boolean {
-  return closableFields(kind).some(({ name, value }) => !equal(spec[name], value));
-}
-
 /** Adds to forms what the gateway demands: names, both ends of an attachment, and successors before what they replace. */
 function addDemands(units: readonly Unit[], { live }: FormInput): void {
   const byId = new Map(units.map((unit) => [liveKeyOf(unit.effect.change), unit]));
@@ -143,7 +138,7 @@ function gainedAttributes({ change }: Form): readonly ResourceId[] {
 export function firstOfTwo(form: Form, now: Spec): Form | undefined {
   const { change, kind, part, key, unit, edges } = form;
   if (part !== 'whole' || key.phase === 'release' || unit.isSplit) return undefined;
-  if (change.action === 'create') return closableFields(kind).length === 0 ? undefined : { ...form, part: 'closed' };
+  if (change.action === 'create') return isClosable(kind) ? { ...form, part: 'closed' } : undefined;
   const first: Form = { ...form, key: { id: key.id, phase: 'early' }, part: 'gain' };
   const [joined, after] = [specAfterStep(first, now), specAfterStep(form, now)];
   // What a rule grants is never stricter where it is attached before the rest of its change.

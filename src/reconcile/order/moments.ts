@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
+import { isOpen, type Kind, type Registry } from '../../model/kind.ts';
 import { liveKeyOf } from '../../model/plan/plan.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
 import type { Pointer } from '../../model/pointer.ts';
@@ -19,7 +19,7 @@ import {
   rulesBetween,
 } from '../../protection/posture/protection-snapshot.ts';
 import { type Effect, effectOn, isRule } from './effects.ts';
-import { type Form, hasHalf, isOpen, type Unit } from './forms.ts';
+import { type Form, hasHalf, type Unit } from './forms.ts';
 import { sharesStep } from './rule-moves.ts';
 
 /** How far a form is written: up to what the gateway saves in a second transaction, or all of it. */

@@ -10,7 +10,7 @@ import {
   withLeftFields,
 } from '../../model/desired.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { closableFields, comparedFields, isClosed, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { attributeRenames, type Renames, shownValue, withAttributeNames } from '../../model/plan/plan.ts';
 import { isWithinAny, overlaps, type Pointer, tokensOf } from '../../model/pointer.ts';
@@ -21,7 +21,6 @@ import { mergeStrictest, unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs, skippedPaths } from '../cells/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
 import { withNewNames } from './base-states.ts';
-import { isClosed } from './replacements.ts';
 
 /** What applies wrote beyond the last complete one, and what is live of it. */
 type RememberedNames = Pick<Remembered, 'objects'> & { readonly live: LiveState };

@@ -1,10 +1,9 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { PartOfGateway } from '../../model/gateway.ts';
-import { closableFields, type Registry } from '../../model/kind.ts';
+import { isConnection, type Registry } from '../../model/kind.ts';
 import { type Change, type Diff, liveKeyOf } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { isOnlyReported, watchedLists } from '../../model/protection/access-objects.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { fieldsRead } from '../../protection/controls/control-table.ts';
 import { leadFields } from '../../protection/compare/destinations.ts';
 
@@ -74,9 +73,4 @@ function isWithin({ changes, edges, orphans }: Diff, registry: Registry): boolea
     (action === 'update' || action === 'held') &&
     fields.every(({ path }) => !reachingFields.has(tokensOf(path)[0] ?? ''));
   return orphans.length === 0 && edges.every(({ action }) => action === 'foreign') && changes.every(isOwn);
-}
-
-function isConnection(id: ResourceId, registry: Registry): boolean {
-  const kind = registry.get(kindOf(id));
-  return kind !== undefined && closableFields(kind).length > 0;
 }

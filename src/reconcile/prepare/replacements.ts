@@ -3,7 +3,7 @@ import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, 
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
-import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { comparedFields, isClosed, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { otherEnd, withNames } from '../../model/plan/plan.ts';
@@ -107,12 +107,6 @@ export function unopenedSuccessors(
       return successor !== undefined && isClosed(kind, successor) && !isClosed(kind, predecessor) ? [id] : [];
     }),
   );
-}
-
-/** Returns whether a resource can be closed and is closed. */
-export function isClosed(kind: Kind | undefined, resource: Pick<LiveResource, 'spec'> | undefined): boolean {
-  const closable = kind === undefined ? [] : closableFields(kind);
-  return closable.length > 0 && closable.every(({ name, value }) => resource?.spec[name] === value);
 }
 
 function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveResource): DesiredResource {

@@ -1,11 +1,11 @@
 import { addToGroup } from '../../model/collections.ts';
 import { asText, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import type { Registry } from '../../model/kind.ts';
+import { isConnection, type Registry } from '../../model/kind.ts';
 import { fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
 import { watchedLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
-import { hasLinks, isConnection, watchedFields, type WatchScope } from './record-access.ts';
+import { hasLinks, watchedFields, type WatchScope } from './record-access.ts';
 
 /** One object on both sides: as it was recorded, or a hash of that, and as it is. */
 export type ObjectPair = { readonly was?: JsonObject; readonly is?: JsonObject };

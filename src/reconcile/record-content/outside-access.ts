@@ -2,7 +2,7 @@ import type { RecordedAccess } from '../../model/applied-record.ts';
 import { type DesiredState, emptyState } from '../../model/desired.ts';
 import { resolveEdges } from '../../model/edge-ends.ts';
 import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
-import type { FieldRule, Registry } from '../../model/kind.ts';
+import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, decidingLists } from '../../model/protection/access-objects.ts';
@@ -19,7 +19,6 @@ import {
   grantsNothing,
   hasLinks,
   hashedObject,
-  isConnection,
   losesConnections,
   recordColumns,
   recordedObject,

@@ -3,7 +3,7 @@ import type { RecordedAccess } from '../../model/applied-record.ts';
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import { closableFields, type FieldRule, type Registry } from '../../model/kind.ts';
+import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
@@ -93,12 +93,6 @@ function leavingAttributes(registry: Registry, states: readonly DesiredState[]):
     return new Set(leaving.map(({ key }) => nameOf(key)));
   });
   return new Set([...first].filter((name) => others.every((other) => other.has(name))));
-}
-
-/** Returns whether a resource is of a kind that can be closed. */
-export function isConnection(id: ResourceId, registry: Registry): boolean {
-  const kind = registry.get(kindOf(id));
-  return kind !== undefined && closableFields(kind).length > 0;
 }
 
 const text = (name: string): FieldRule => ({ name, shape: 'scalar', required: false, empty: '', omitted: 'empty' });
