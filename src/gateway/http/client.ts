@@ -60,8 +60,6 @@ export type Client = {
   readonly clockAheadMs: () => number;
 };
 
-const maxRedirects = 3;
-
 /** The depth limit of an answer, as of a saved plan: manifests nest at most 64 deep. */
 const deepest = 128;
 
@@ -179,7 +177,7 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
   return outcome;
 }
 
-/** Sends the request and follows up to three redirects of a GET within the same origin. */
+/** Sends the request; an error of the network is returned, not thrown. */
 async function exchange(state: ClientState, request: HttpRequest, context: RequestContext): Promise<RawResponse | RequestFailure> {
   const { transport, signal } = state.options;
   const { method, body, ifMatch } = request;
@@ -191,14 +189,8 @@ async function exchange(state: ClientState, request: HttpRequest, context: Reque
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
   };
   const optional = { ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
-  let { url } = context;
   try {
-    for (let redirects = 0; ; redirects += 1) {
-      const response = await transport.exchange({ method, url, headers, ...optional });
-      const next = method === 'GET' && redirects < maxRedirects ? redirectWithinOrigin(url, response) : undefined;
-      if (next === undefined) return response;
-      url = next;
-    }
+    return await transport.exchange({ method, url: context.url, headers, ...optional });
   } catch (error) {
     return networkFailure(context, error);
   }
@@ -226,14 +218,6 @@ function interpretResponse(request: HttpRequest, context: RequestContext, respon
   const body = text === '' ? undefined : parseJson(text);
   const needsBody = success && (request.method === 'GET' || text !== '');
   return needsBody && body === undefined && !accepted ? unreadableFailure(context, response) : { status, header, body };
-}
-
-/** Returns where a redirect leads, if scheme, host and port stay the same. */
-function redirectWithinOrigin(url: string, response: RawResponse): string | undefined {
-  const location = response.header('location');
-  if (response.status < 300 || response.status >= 400 || location === undefined || !URL.canParse(location, url)) return undefined;
-  const target = new URL(location, url);
-  return target.origin === new URL(url).origin && target.username === '' ? target.href : undefined;
 }
 
 /** Returns the token without surrounding whitespace; throws an AppError where it cannot be sent in a header. */

@@ -64,7 +64,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
       ),
       ...checkAccessGroups(proposal, writes),
       ...checkRequestRules(proposal, writes),
-      ...checkAttributes(proposal, writes),
+      ...checkAttributes(proposal),
       ...checkRunbookRules(proposal, writes),
       ...referring.diagnostics,
     ],

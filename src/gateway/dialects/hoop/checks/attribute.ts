@@ -3,7 +3,6 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { textsIn } from '../../../../model/json.ts';
 import { fixedObjects } from '../../../../model/live.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
-import { accessRowsOf } from '../../../../model/plan/access-rows.ts';
 import { type Refusal, renamesOf } from '../../../../model/plan/plan.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { isMachineIdentity } from '../../../../model/protection/access-objects.ts';
@@ -35,13 +34,12 @@ function ownerOf(name: string): string | undefined {
   return name.startsWith('rulepack_') ? 'a rulepack of the gateway' : undefined;
 }
 
-/** Reports attributes that the plan deletes although manifests name them, the other links that go with them, and grants without effect. */
-export function checkAttributes(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
+/** Reports attributes that the plan deletes although manifests name them, and the other links that go with them. */
+export function checkAttributes(proposal: PreflightRequest): readonly Diagnostic[] {
   const deleted = proposal.plan.changes.filter(({ id, action }) => kindOf(id) === kind && action === 'delete');
   return [
     ...deleted.flatMap(({ id }) => [...keptNames(id, proposal.desired), ...lostLinks(id, proposal)]),
     ...[...renamesOf(proposal.plan.changes)].flatMap(([former, id]) => formerNames(former, id, proposal.desired)),
-    ...idleGrants(proposal, writes),
   ];
 }
 
@@ -103,20 +101,4 @@ function lostLinks(id: ResourceId, { live, desired }: PreflightRequest): readonl
       resource: id,
     },
   ];
-}
-
-/** Notes grants that have no effect yet: access control is off, and the plan leaves it off. */
-function idleGrants({ plan, live }: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
-  const [state] = Object.values(live.rowFields ?? {});
-  if (state !== 'off' || accessRowsOf(plan.changes, live) !== undefined) return [];
-  return writes
-    .filter((write) => write.kind === kind && textsIn(write.spec['access_groups']).length > 0)
-    .map((write) =>
-      diagnosticAt(write, '/access_groups', {
-        code: 'hoop/idle-grant',
-        severity: 'notice',
-        message: `the attribute "${write.name}" grants nothing yet: access control is off, and everybody reaches every connection`,
-        hint: 'its groups count from the moment when access control is switched on',
-      }),
-    );
 }
