@@ -74,12 +74,10 @@ function singularOf(list: string): string {
 
 /** Defines `ostiary get`. */
 export const defineGet: DefineCommand = (command, run) => {
-  const listed = new Argument('<what>', 'what to list, in the plural or singular, or a kind')
-    .choices(listedThings)
-    .argParser((word) => word);
+  const listed = new Argument('<what>', 'what to list, in the plural or singular').choices(listedThings).argParser((word) => word);
   targetOptions(command.addArgument(listed).argument('[name]', 'list only the one with this name or ID'))
     .addOption(formatOption(viewFormats))
-    .action((word, name, flags) => run((context) => runGet({ ...flags, ...askedFor(word, name) }, context)));
+    .action((word, name, flags) => run((context) => runGet({ ...flags, what: listNamed(word), named: name }, context)));
 };
 
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
@@ -99,23 +97,9 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   );
 }
 
-/** Where objects of kinds are listed that have no list of their own. */
-const listOfKind = new Map([
-  ['guardrailrule', 'rules'],
-  ['datamaskingrule', 'rules'],
-  ['runbookconfiguration', 'runbooks'],
-]);
-
-/** Returns the list and the name that words ask for: a plural, a singular or a kind in any spelling, or KIND/NAME in one word. */
-function askedFor(word: string, name: string | undefined): Pick<GetFlags, 'what' | 'named'> {
-  const [, type = word, named = name] = name === undefined ? (/^([A-Za-z-]+)\/(.+)$/s.exec(word) ?? []) : [];
-  const plain = plainWord(type);
-  const what = listedThings.find((list) => [list, singularOf(list)].some((one) => plainWord(one) === plain));
-  return { what: what ?? listOfKind.get(plain.replace(/s$/, '')) ?? type, named };
-}
-
-function plainWord(text: string): string {
-  return text.toLowerCase().replaceAll(/[-_]/g, '');
+/** Returns the list that a word names in the plural or singular; the word itself if it names none. */
+function listNamed(word: string): string {
+  return listedThings.find((list) => list === word || singularOf(list) === word) ?? word;
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {

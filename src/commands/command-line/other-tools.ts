@@ -7,25 +7,8 @@ import type { Command } from 'commander';
 const commandAnswers: Readonly<Record<string, string>> = {
   import: 'ostiary pull imports a gateway as manifests; ostiary apply writes manifests to the gateway',
   sync: 'ostiary plan shows the changes, and ostiary apply makes them',
-  push: 'ostiary plan shows the changes, and ostiary apply makes them',
-  deploy: 'ostiary plan shows the changes, and ostiary apply makes them',
-  up: 'ostiary plan shows the changes, and ostiary apply makes them',
-  preview: 'ostiary plan shows the changes that apply would make',
   status: 'ostiary drift lists changes made outside Ostiary, and ostiary list the state of each object',
-  refresh: 'every plan reads the gateway; ostiary drift lists changes made outside Ostiary',
   describe: 'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
-  show: 'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
-  delete: 'remove the manifest, then run ostiary apply --prune',
-  destroy: 'remove the manifests, then run ostiary apply --prune',
-  create: 'write a manifest (ostiary schema KIND prints an example), then run ostiary apply',
-  add: 'write a manifest (ostiary schema KIND prints an example), then run ostiary apply',
-  edit: 'edit the manifest of the object, then run ostiary apply',
-  rollback: 'revert the commit and apply; ostiary drift --revert undoes changes made outside Ostiary',
-  revert: 'revert the commit and apply; ostiary drift --revert undoes changes made outside Ostiary',
-  state: 'ostiary list shows the state of each object',
-  login: 'put the token of the gateway into the environment variable OSTIARY_TOKEN',
-  check: 'ostiary validate checks manifests offline',
-  format: 'ostiary fmt formats manifests',
 };
 
 type OptionAnswer = {
@@ -60,14 +43,6 @@ const optionAnswers: readonly OptionAnswer[] = [
     answer: 'files and folders are arguments: ostiary COMMAND VALUE',
     value: 'access/orders.yaml',
   },
-  {
-    names: ['--url', '--gateway'],
-    commands: ['init'],
-    answer: 'ostiary pull --url VALUE imports the objects of a gateway as manifests, and creates ostiary.yaml',
-    value: 'https://gateway.example.com',
-  },
-  { names: ['--select-tag'], answer: '--tag KEY=VALUE selects connections by a tag' },
-  { names: ['--refresh-only'], answer: 'ostiary drift lists changes made outside Ostiary' },
 ];
 
 /** Returns what to type here instead of a command of another tool, or undefined for a word that is none. */

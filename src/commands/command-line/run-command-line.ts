@@ -2,8 +2,7 @@ import { Command, CommanderError, Help, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { runGuarded } from './guard.ts';
-import { readPaths } from './read-paths.ts';
-import { refuseDash } from './refuse-dash.ts';
+import { refusePaths } from './refuse-paths.ts';
 import { answerToCommand, answerToOption } from './other-tools.ts';
 import { version } from '../context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
@@ -136,8 +135,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
         define(command, async (work) => finish(await work(context)));
         refuseRepeated(command);
         refuseForgottenValues(command);
-        refuseDash(command);
-        readPaths(command, context);
+        refusePaths(command);
       } else if (usage !== '') command.arguments(usage);
     }
   }

@@ -25,11 +25,6 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan -out=plan.json', 'unknown option "-out=plan.json"', 'did you mean --out?'],
   ['apply -f access/orders.yaml', 'unknown option "-f"', 'files and folders are arguments: ostiary apply access/orders.yaml'],
-  [
-    'init --url https://gateway.example.com',
-    'unknown option "--url"',
-    'ostiary pull --url https://gateway.example.com imports the objects of a gateway as manifests, and creates ostiary.yaml',
-  ],
   ['apply plan.json', '"plan.json" is not a manifest', 'to apply a saved plan, run ostiary apply --plan plan.json'],
   [
     'plan -target=GuardrailRule/no-drop',
@@ -56,16 +51,6 @@ test.concurrent.each(wrong)('ostiary %s: one clear line and a hint, and no reque
   const { code, stdout, stderr } = await ostiaryInProcess(line.split(' '), { cwd: folder, env });
   expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   expect(server.seen).toHaveLength(0);
-});
-
-test('KIND/NAME among the paths selects the resource, as --only does', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/a.yaml': guardrail('a'), 'access/b.yaml': guardrail('b') });
-  const listed = await ostiaryInProcess(['list', 'GuardrailRule/b', '--format', 'json'], { cwd, env });
-  const only = await ostiaryInProcess(['list', '--only', 'GuardrailRule/b', '--format', 'json'], { cwd, env });
-  expect([listed.code, listed.stdout]).toEqual([only.code, only.stdout]);
-  expect(listed.stdout).toContain('"name": "b"');
-  expect(listed.stdout).not.toContain('"name": "a"');
-  expect((await ostiaryInProcess(['validate', 'Rule/b'], { cwd, env })).stderr).toContain('manifest/no-such-path');
 });
 
 test('explain prints the meaning of a code without a project', async () => {
