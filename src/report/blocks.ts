@@ -32,12 +32,10 @@ export type FieldRow = {
   readonly note: string;
   /** The field of a whole object protects nothing: text counts it. */
   readonly isMinor?: boolean;
-  /** What happens next to it, for entries that show both sides. */
-  readonly next?: string;
 };
 
 /** An attachment that is added or removed; many of one sort are one row. */
-export type EndRow = { readonly sign: '+' | '-'; readonly text: string; readonly next?: string };
+export type EndRow = { readonly sign: '+' | '-'; readonly text: string };
 
 /** A thing with what differs in it. */
 export type Entry = {
@@ -79,8 +77,8 @@ export type RowsBlock = {
   /** Empty if a report has no other rows. */
   readonly title: string;
   readonly entries: readonly Entry[];
-  /** `short`: a line each, without values; `sides`: both sides of each field, and what happens next. */
-  readonly form: 'table' | 'short' | 'list' | 'sides';
+  /** `short`: a line each, without values; `list`: what no plan writes, such as drift. */
+  readonly form: 'table' | 'short' | 'list';
   /** How early entries and their details are left out for length. */
   readonly rank: { readonly row: number; readonly detail: number };
 };

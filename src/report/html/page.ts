@@ -31,7 +31,7 @@ const mostListed = 200;
 export function renderHtml(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined } = {}): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
-  const isDrift = sections.some(({ blocks }) => isSides(blocks));
+  const isDrift = sections.some(({ blocks }) => isOfDrift(blocks));
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
   // Browsers draw a large page faster when they skip the parts outside the view.
   const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries));
@@ -115,7 +115,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
   const rows = blocksOfType(blocks, 'rows').filter(({ entries }) => entries.length > 0);
   const changes = rows.map((one) => rowsSection(one, linkOf));
   const lists = blocksOfType(blocks, 'list').map(listDetails);
-  const isDrift = isSides(blocks);
+  const isDrift = isOfDrift(blocks);
   const partOf = (part: LinesBlock['part']): readonly LinesBlock[] => blocksOfType(blocks, 'lines').filter((one) => one.part === part);
   const linesOf = (part: LinesBlock['part']): readonly Html[] => partOf(part).flatMap((one) => linesHtml(one, linkOf));
   return element('section', { 'aria-label': `${isDrift ? 'Drift on' : 'Plan for'} ${verdict?.name ?? ''}` }, [
@@ -157,9 +157,9 @@ function outsideParts({ title, headlines, rows }: OutsideSection, linkOf: LinkOf
   return [element('h2', {}, title), ...linesHtml(headlines, linkOf), rowsSection(rows, linkOf)];
 }
 
-/** Returns whether a section shows both sides of what differs: that of a drift. */
-function isSides(blocks: readonly ReportBlock[]): boolean {
-  return blocksOfType(blocks, 'rows').some(({ form }) => form === 'sides');
+/** Returns whether a section is that of a drift: it has what a person can do about it. */
+function isOfDrift(blocks: readonly ReportBlock[]): boolean {
+  return blocksOfType(blocks, 'choices').length > 0;
 }
 
 /** Returns what a person can do about the drift, with the effect of each. */

@@ -28,7 +28,7 @@ type Alike = { readonly first: Entry; readonly all: readonly Entry[] };
 /** Returns the blocks of rows: the entries, the most severe first, then their differences, folded. A single entry has no table. */
 export function rowsBlocks({ title, entries, form, rank }: RowsBlock, { linkOf, isOnly, isDense }: RowsOptions): readonly MarkdownBlock[] {
   const heading = title === '' ? [] : [{ text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' }];
-  if (form === 'list' || form === 'sides') return [...heading, ...listBlocks(entries, rank, linkOf)];
+  if (form === 'list') return [...heading, ...listBlocks(entries, rank, linkOf)];
   const merged = mergeAlike(entries).flatMap((all) => all.slice(0, 1).map((first): Alike => ({ first, all })));
   if (form === 'short') return [foldedBlock({ title, merged, rank: rank.row }, linkOf)];
   const dense = new Map(isDense ? merged.map((alike) => [alike, denseCells(alike, linkOf)]) : []);

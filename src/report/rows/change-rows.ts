@@ -300,9 +300,6 @@ function isLost({ fields }: Change): boolean {
   return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
 }
 
-/** A drifted field with what the next apply does with it; escaped. */
-export type DriftedRow = FieldRow & { readonly next: string };
-
 /** A drifted object, from the manifests to the live state: the manual change, not its revert. */
 export type DriftedObject = {
   readonly change: Change;
@@ -311,8 +308,8 @@ export type DriftedObject = {
   readonly direction: ProtectionVerdict;
   /** A remark on the object; escaped. */
   readonly note: string;
-  readonly rows: readonly DriftedRow[];
-  readonly edges: readonly (EndRow & Pick<DriftedRow, 'next'>)[];
+  readonly rows: readonly FieldRow[];
+  readonly edges: readonly EndRow[];
   /** The last writers, a line each; escaped. */
   readonly writers: readonly string[];
 };

@@ -187,7 +187,7 @@ export function driftRows(objects: readonly DriftedObject[]): RowsBlock {
       likeness,
     };
   });
-  return { type: 'rows', title: '', entries, form: 'sides', rank: { row: rankOf('held row'), detail: rankOf('detail') } };
+  return { type: 'rows', title: '', entries, form: 'list', rank: { row: rankOf('held row'), detail: rankOf('detail') } };
 }
 
 /** Returns an object that no manifest declares as an entry; `said` follows its name. */

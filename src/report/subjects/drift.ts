@@ -5,7 +5,7 @@ import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/r
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, type PartEffect, sortHeadlines } from '../../model/protection/protection.ts';
-import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
+import { changeRows, type DriftedObject, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject } from './plan.ts';
 import { driftRows } from '../rows/entries.ts';
@@ -99,6 +99,7 @@ type DriftContext = { readonly writes: Drift['writes']; readonly parts: readonly
 function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, parts }: DriftContext): DriftedObject {
   const action = undone[change.action];
   const key = liveKeyOf(change);
+  const { reach: _, ...beside } = change;
   return {
     change,
     sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
@@ -107,39 +108,10 @@ function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, p
       ...edges.filter(({ rule }) => rule !== key).map((edge) => effectOfPart(parts, edge)),
     ]),
     note: noteOf(change),
-    rows: action === 'delete' ? [] : driftedRows({ ...change, action }),
-    edges: edges.flatMap((edge) => {
-      const { reach: _, ...beside } = change;
-      const shown = edgeChangeRows(beside, [inverseEdge(edge)]);
-      const rows = edge === edges.at(-1) ? [...shown, ...reachRows(change, true)] : shown;
-      return rows.map((row) => ({ ...row, next: nextWrite(edge, change) }));
-    }),
+    rows: action === 'delete' ? [] : changeRows({ action, fields: change.fields.map(inverse) }),
+    edges: edges.length === 0 ? [] : [...edgeChangeRows(beside, edges.map(inverseEdge)), ...reachRows(change, true)],
     writers: writersOf(change, edges, writes),
   };
-}
-
-/** Returns the rows of drifted fields, with what the next apply does with each. */
-function driftedRows(change: Change): readonly DriftedRow[] {
-  const runs: { readonly next: string; readonly fields: FieldChange[] }[] = [];
-  for (const field of change.fields) {
-    const next = nextWrite(field, change);
-    const last = runs.at(-1);
-    if (last?.next === next) last.fields.push(inverse(field));
-    else runs.push({ next, fields: [inverse(field)] });
-  }
-  return runs.flatMap(({ next, fields }) => changeRows({ ...change, fields }).map((row) => ({ ...row, next })));
-}
-
-type DriftedPart = FieldChange | EdgeChange;
-
-/** Returns what the next apply does with a drifted field or attachment; escaped. */
-function nextWrite(part: DriftedPart, change: Change): string {
-  const isEdge = 'action' in part;
-  if (change.action === 'blocked' || (isEdge && part.action === 'blocked')) return `not written: managed by ${managerOf(change)}`;
-  if (isEdge ? part.action === 'held' : part.held === true) return 'held: left in place because it is stricter';
-  if (part.origin === 'both') return 'conflict: writes the manifest';
-  const expiry = isEdge ? undefined : expiryOf(part);
-  return `reverts it${expiry === undefined ? '' : `: expired on ${timeText(expiry.until)}`}`;
 }
 
 function managerOf({ managedBy = 'another manager' }: Change): string {
