@@ -87,6 +87,29 @@ function placesIn({ connections }: AccessState): ReadonlyMap<string, Place> {
   return new Map(Object.entries(connections).flatMap(([name, { lead }]) => (lead === undefined ? [] : [[name, placeOf(lead)] as const])));
 }
 
+/** Lists the connections that may lead where another one does, with its credential to a place of which one of both says nothing, and that could not before. */
+export function possibleGains({ before, after, predecessors }: Compared): readonly string[] {
+  const led = placesIn(before);
+  return [...placesIn(after)].flatMap(([connection, place]): readonly string[] => {
+    const origin = led.has(connection) ? connection : (predecessors[connection] ?? '');
+    const former = led.get(origin);
+    if (former !== undefined && isSamePlace(former, place)) return [];
+    const guarded = [...led].flatMap(([name, one]) =>
+      name !== origin && maySharePlace(one, place) && !(former !== undefined && maySharePlace(one, former)) ? [name] : [],
+    );
+    const sides: Sides = { before, after, connection, guarded };
+    const isGain =
+      people.some((person) => verbs.some((verb) => isGained(sides, person, verb))) ||
+      after.machines.some((machine) => isGainedBy(sides, machine));
+    return guarded.length > 0 && isGain ? [connection] : [];
+  });
+}
+
+function maySharePlace(one: Place, other: Place): boolean {
+  const isOneUnknown = (one.server === undefined) !== (other.server === undefined);
+  return isOneUnknown && one.credentials.some((own) => other.credentials.includes(own));
+}
+
 type Sides = Pick<Compared, 'before' | 'after'> & { readonly connection: string; readonly guarded: readonly string[] };
 
 function isGained({ before, after, connection, guarded }: Sides, person: Subject, verb: Verb): boolean {

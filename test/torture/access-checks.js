@@ -100,9 +100,23 @@ export const accessChecks = [
   [
     'a server is the same however it is spelled',
     'protection/compare/leads.ts',
-    "text.toLowerCase().replace(/\\.$/, '')",
+    "(URL.canParse(url) ? new URL(url).hostname : text.toLowerCase()).replace(/\\.+$/, '')",
     'text',
     ['unit/protection/compare/destinations.test.ts: the server is spelled otherwise'],
+  ],
+  [
+    'a server that asks for no user is one place',
+    'protection/compare/leads.ts',
+    'shares(one.users, other.users) || (isAnonymous(one) && isAnonymous(other))',
+    'shares(one.users, other.users) || (isAnonymous(one) && !isAnonymous(one))',
+    ['unit/protection/compare/destinations.test.ts: a server that asks for no user'],
+  ],
+  [
+    'a credential that goes where cannot be known may lead to its place',
+    'protection/compare/leads.ts',
+    'if (one.isPlaced && other.isPlaced) return false;',
+    'if (one.isPlaced || other.isPlaced) return false;',
+    ['unit/protection/compare/destinations.test.ts: a credential of a guarded place'],
   ],
   [
     'a review by those who ask is none',

@@ -17,7 +17,7 @@ import { effective, type Effective, machineTerms } from '../effective/effective.
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
-import { isSameLead, type Lead, leadOf, leadsToSame, newPartOf, placesOf } from './leads.ts';
+import { isSameLead, type Lead, leadOf, leadsToSame, mayLeadToSame, newPartOf, placesOf } from './leads.ts';
 
 /** People who reach what other connections lead to more easily than before, because a connection leads there now. */
 export type DestinationGain = {
@@ -34,7 +34,7 @@ export type DestinationGain = {
 /** What people gain at destinations, and the connections whose destination cannot be known although it may be another one. */
 export type DestinationGains = {
   readonly gains: readonly DestinationGain[];
-  readonly unknown: readonly ResourceId[];
+  readonly unknown: readonly Pick<DestinationGain, 'connection' | 'guarded'>[];
   /** Those that lead to their agent itself. */
   readonly bare: ReadonlySet<ResourceId>;
 };
@@ -76,11 +76,11 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
   const byPlace = new Map<string, ResourceId[]>();
   for (const [id, lead] of led) for (const place of placesOf(lead)) addToGroup(byPlace, place, id);
   const gains: DestinationGain[] = [];
-  const unknown: ResourceId[] = [];
+  const unknown: DestinationGains['unknown'][number][] = [];
   for (const [id, lead] of moved) {
     const own = led.get(id);
     if (own !== undefined && isSameLead(own, lead)) continue;
-    if (lead.isHidden && lead.servers.size === 0 && own !== undefined) unknown.push(id);
+    if (lead.isHidden && lead.servers.size === 0 && own !== undefined) unknown.push({ connection: id, guarded: [] });
     // Settings may name several places, of which it may have led to some before.
     const part = own === undefined ? lead : newPartOf(lead, own);
     const near = new Set(placesOf(part).flatMap((place) => byPlace.get(place) ?? []));
@@ -89,6 +89,10 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
     const former = input.formerOf(id);
     if (former !== undefined && guarded.includes(former)) continue;
     for (const one of gainsAt(id, guarded, input)) gains.push(one);
+    const possible = [...led].flatMap(([other, one]) =>
+      other !== former && !guarded.includes(other) && isPerhapsNew(one, { own, part }) ? [other] : [],
+    );
+    if (gainsAt(id, possible, input).length > 0) unknown.push({ connection: id, guarded: possible });
   }
   const bare = moved.filter(([, { isBare }]) => isBare).map(([id]) => id);
   return { gains, unknown, bare: new Set(bare) };
@@ -96,6 +100,11 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
 
 function isSamePlace(one: Lead | undefined, other: Lead): boolean {
   return one !== undefined && leadsToSame(one, other);
+}
+
+/** Returns whether a connection may lead where another one did, and could not do so before. */
+function isPerhapsNew(other: Lead, { own, part }: { readonly own: Lead | undefined; readonly part: Lead }): boolean {
+  return mayLeadToSame(other, part) && (own === undefined || !mayLeadToSame(other, own));
 }
 
 /** The fields that decide where a connection leads. */

@@ -20,6 +20,8 @@ export type Lead = {
   readonly program: string;
   /** It names no server and no credential, and what it runs takes none from its environment: people reach the agent itself. */
   readonly isBare: boolean;
+  /** The name of one of its servers is known, not only where it is kept. */
+  readonly isPlaced: boolean;
   /** Something of it cannot be known: the token may not read it, and no manifest states it. */
   readonly isHidden: boolean;
 };
@@ -28,11 +30,11 @@ export type Lead = {
 type LeadSecrets = Readonly<Record<Pointer, readonly (DesiredSecret | LiveSecret)[]>>;
 
 const keysOf = {
-  host: /(^|[:_])(host|hostname|server|addr|address|endpoint)$/i,
-  port: /(^|[:_])port$/i,
-  database: /(^|[:_])(db|database|dbname|sid|service_name)$/i,
-  url: /(^|[:_])(url|uri|connection_string|dsn)$/i,
-  user: /(^|[:_])(user|username|login)$/i,
+  host: /(^|[:_])(pg|db)?(host|hostname|hostaddr|server|addr|address|endpoint|datasource)$/i,
+  port: /(^|[:_])(pg|db)?port$/i,
+  database: /(^|[:_])(pg|db)?(db|database|databasename|dbname|db_name|initialcatalog|sid|service_name)$/i,
+  url: /(^|[:_])(db)?(url|uri|connection_string|dsn)$/i,
+  user: /(^|[:_])(pg|db)?(user|username|userid|login)$/i,
 };
 
 const defaultPorts: Readonly<Record<string, string>> = {
@@ -48,8 +50,11 @@ const defaultPorts: Readonly<Record<string, string>> = {
   https: '443',
 };
 
+/** Names and addresses of the machine itself. */
+const loopback = /^(localhost\.localdomain|.+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+
 /** Hosts that are another machine for each agent. */
-const local = /^(localhost|127\.|0\.0\.0\.0|\[?::1|169\.254\.|\[?fe80:|host\.docker\.internal)/;
+const local = /^(localhost$|169\.254\.|\[?fe80:|host\.docker\.internal$)/;
 
 /** Keys of what a server shows of itself, which many accounts share. */
 const ofServer = /(cert|certificate|server_keys)$/i;
@@ -60,86 +65,159 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
   const identitiesOf = (keys: RegExp): readonly string[] =>
     all.filter(({ key }) => keys.test(key)).flatMap(({ some }) => some.flatMap(identities));
   const subtype = asText(spec['subtype']);
-  const urls = identitiesOf(keysOf.url).flatMap(addressesIn);
-  const hosts = [...identitiesOf(keysOf.host).map((host) => ({ host, port: undefined })), ...urls];
-  const ports = identitiesOf(keysOf.port);
+  const addresses = [...identitiesOf(keysOf.host), ...identitiesOf(keysOf.url)].map(addressIn);
+  const ports = identitiesOf(keysOf.port).flatMap((port) => port.split(',').map(portNumber));
   const agent = asText(spec['agent_id']);
-  const servers = hosts.flatMap(({ host, port: stated }) => {
-    const { name, port: inline } = splitPort(host);
-    const own = stated ?? inline;
-    return (own === undefined ? (ports.length > 0 ? ports : [`=${defaultPorts[subtype] ?? ''}`]) : [`=${own}`]).map(
-      (port) => `${name} ${port}${local.test(name.slice(1)) ? ` by ${agent}` : ''}`,
-    );
-  });
+  const servers = addresses
+    .flatMap(({ hosts }) => hosts)
+    .flatMap(({ name, port }) => {
+      const place = local.test(name.slice(1)) ? `${name} by ${agent}` : name;
+      const stated = ports.length > 0 ? ports : [defaultPorts[subtype] ?? ''];
+      return (port === undefined ? stated : [port]).map((one) => `${place} ${one}`);
+    });
   const credentials = all.filter(({ key }) => isCredential(key) && !ofServer.test(key)).flatMap(({ some }) => some);
   const resource = asText(spec['resource_name']);
   const command = textsIn(spec['command']);
-  const sources = credentials.filter(hasOwnSource).map(({ source }) => `@${source}`);
+  const sources = credentials.flatMap(sourcesOf);
   return {
     servers: new Set(servers),
-    databases: new Set([...identitiesOf(keysOf.database), ...urls.flatMap(({ database }) => (database === undefined ? [] : [database]))]),
-    users: new Set([...identitiesOf(keysOf.user), ...urls.flatMap(({ user }) => (user === undefined ? [] : [user]))]),
+    databases: new Set([...identitiesOf(keysOf.database), ...addresses.flatMap(({ databases }) => databases)]),
+    users: new Set([...identitiesOf(keysOf.user), ...addresses.flatMap(({ users }) => users)]),
     sources: new Set(credentials.length === 0 && resource !== '' ? [`resource ${resource}`] : sources),
     credentials: credentials.filter((secret) => secret.state === 'value'),
     program: canonical([agent, asText(spec['type']), subtype, command]),
     isBare: servers.length + credentials.length === 0 && !isHidden && command.length > 0 && !command.some((text) => text.includes('$')),
+    isPlaced: servers.some((one) => one.startsWith('=')),
     isHidden,
   };
 }
 
-/** Returns the identities of a setting: its value, and where the value is kept. */
+/** Returns the identities of a setting: its value, if it has one, and where the value is kept. */
 function identities(secret: DesiredSecret | LiveSecret): readonly string[] {
-  const source = hasOwnSource(secret) ? [`@${secret.source}`] : [];
-  return secret.state === 'value' ? [`=${decodedText(secret)}`, ...source] : source;
+  const sources = sourcesOf(secret);
+  const text = secret.state === 'value' ? decodedText(secret).trim() : '';
+  return text === '' || reference.test(text) ? sources : [`=${text}`, ...sources];
 }
 
-type Address = { readonly host: string; readonly port: string | undefined; readonly user?: string; readonly database?: string };
+/** A value that the gateway reads elsewhere, as it is stored there. */
+const reference = /^_[a-z][\w-]*:/i;
 
-/** Splits a URL or connection string into its addresses; its password is left out. One that only its source names is an address itself. */
-function addressesIn(identity: string): readonly Address[] {
-  if (!identity.startsWith('=')) return [{ host: identity, port: undefined }];
-  const [, scheme = '', login, hosts = '', path] =
-    /^(?:([a-z][a-z0-9+.-]*):\/\/)?(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?/i.exec(identity.slice(1)) ?? [];
-  const user = login?.split(':', 1)[0];
-  return hosts
-    .split(',')
-    .filter((host) => host !== '')
-    .map((host) => ({
-      host: `=${host}`,
-      port: splitPort(host).port ?? defaultPorts[scheme.toLowerCase().split('+', 1)[0] ?? ''],
-      ...(user === undefined || user === '' ? {} : { user: `=${user}` }),
-      ...(path === undefined || path === '' ? {} : { database: `=${path}` }),
-    }));
+/** Returns where the value of a secret is kept, if it is not in the manifest or on the gateway. */
+function sourcesOf(secret: DesiredSecret | LiveSecret): readonly string[] {
+  if (hasOwnSource(secret)) return [`@${secret.source}`];
+  const text = secret.state === 'value' ? secret.reveal() : '';
+  return reference.test(text) ? [`@reference:${text}`] : [];
 }
 
-/** Splits a host from its port, and gives names that mean the same one form. A value stands after `=`; an address without brackets has no port. */
-function splitPort(host: string): { readonly name: string; readonly port: string | undefined } {
-  if (host.startsWith('@')) return { name: host, port: undefined };
-  const text = host.replace(/^=/, '');
+type Address = {
+  readonly hosts: readonly { readonly name: string; readonly port: string | undefined }[];
+  readonly users: readonly string[];
+  readonly databases: readonly string[];
+};
+
+/** Splits hosts, a URL or a connection string; its password is left out. An address that only its source names is a host itself. */
+function addressIn(identity: string): Address {
+  if (!identity.startsWith('=')) return { hosts: [{ name: identity, port: undefined }], users: [], databases: [] };
+  const text = identity.slice(1).replace(/^jdbc:/i, '');
+  const [, scheme = '', login = '', authority = '', path = ''] =
+    /^(?:([a-z][a-z0-9+.-]*):\/\/)?(?:([^/?#]*)@)?([^/?#;]*)(?:\/([^?#;]*))?/i.exec(text) ?? [];
+  const settings = [...text.matchAll(/([a-z][\w ]{0,30}?) ?= ?('[^']*'|[^&;\s]*)/gi)];
+  const stated = (keys: RegExp): readonly string[] =>
+    settings.flatMap(([, key = '', value = '']) => (keys.test(key.replaceAll(' ', '')) ? [value.replaceAll("'", '')] : []));
+  const [port] = stated(keysOf.port);
+  // `tcp(HOST:PORT)` is an address of MySQL, and `HOST,PORT` one of SQL Server.
+  const authorities = [...(authority.includes('=') ? [] : [authority.replace(/^\w+\((.*)\)$/, '$1')]), ...stated(keysOf.host)];
+  return {
+    hosts: authorities
+      .flatMap((one) => one.replace(/,(\d+)$/, ':$1').split(','))
+      .filter((host) => host.trim() !== '')
+      .map((host) => {
+        const { name, port: inline } = splitPort(host.trim());
+        return {
+          name,
+          port: inline ?? (port === undefined ? defaultPorts[scheme.toLowerCase().split('+', 1)[0] ?? ''] : portNumber(port)),
+        };
+      }),
+    users: identified([login.split(':', 1)[0] ?? '', ...stated(keysOf.user)]),
+    databases: identified([path, ...stated(keysOf.database)]),
+  };
+}
+
+/** Returns the identities of parts of a URL, which may have escapes. */
+function identified(parts: readonly string[]): readonly string[] {
+  return parts.flatMap((part) => {
+    try {
+      return part === '' ? [] : [`=${decodeURIComponent(part)}`];
+    } catch {
+      return [`=${part}`];
+    }
+  });
+}
+
+/** Splits a host from its port, and gives names that mean the same one form. An address without brackets has no port. */
+function splitPort(text: string): { readonly name: string; readonly port: string | undefined } {
   const isLiteral = /^[^[]*:.*:/.test(text);
-  const [, name = text, port] = isLiteral ? [] : (/^(.*?)(?::(\d+))?$/.exec(text) ?? []);
-  return { name: `=${hostName(name)}`, port };
+  const [, name = text, port = ''] = isLiteral ? [] : (/^(.*?)(?::(\d*))?$/.exec(text) ?? []);
+  return { name: `=${hostName(name)}`, port: port === '' ? undefined : portNumber(port) };
 }
 
-/** Returns a host without case and final dot; an IPv6 address in its shortest form, and the IPv4 address that one contains. */
+/** Returns the number of a port, also of one that is named as its service; nothing of one that only its source names. */
+function portNumber(port: string): string {
+  const text = port.replace(/^=/, '').trim();
+  if (text.startsWith('@')) return '';
+  return /^\+?0*(\d+)$/.exec(text)?.[1] ?? defaultPorts[text.toLowerCase()] ?? text;
+}
+
+/** Returns a host without case, escapes and final dot; an address in its shortest form, and the IPv4 address that an IPv6 address contains. */
 function hostName(host: string): string {
   const text = host.replaceAll(/^\[|\]$/g, '');
-  const url = `http://[${text}]`;
-  if (!text.includes(':') || !URL.canParse(url)) return text.toLowerCase().replace(/\.$/, '');
-  const { hostname } = new URL(url);
-  const [, high = '', low = ''] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(hostname) ?? [];
-  return high === '' ? hostname : [high, low].flatMap((half) => [parseInt(half, 16) >> 8, parseInt(half, 16) & 255]).join('.');
+  const url = `http://${text.includes(':') ? `[${text}]` : text}`;
+  const name = (URL.canParse(url) ? new URL(url).hostname : text.toLowerCase()).replace(/\.+$/, '');
+  const [, high = '', low = ''] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(name) ?? [];
+  const address = high === '' ? name : [high, low].flatMap((half) => [parseInt(half, 16) >> 8, parseInt(half, 16) & 255]).join('.');
+  return loopback.test(address) ? 'localhost' : address;
 }
 
 /** Returns whether both lead to the same place as the same user, or with the same credential; what else is at the same server is another place. */
 export function leadsToSame(one: Lead, other: Lead): boolean {
-  const isShared = shares(one.sources, other.sources) || one.credentials.some((own) => other.credentials.some((each) => own.equals(each)));
+  const isShared = sharesCredential(one, other);
   if (one.servers.size === 0 || other.servers.size === 0) {
     return one.servers.size === other.servers.size && (isShared || (one.isBare && other.isBare)) && one.program === other.program;
   }
-  if (!shares(one.servers, other.servers)) return false;
-  if (one.databases.size > 0 && other.databases.size > 0 && !shares(one.databases, other.databases)) return false;
-  return isShared || shares(one.users, other.users);
+  if (![...one.servers].some((server) => isServerOf(server, other))) return false;
+  if (isAnyKnown(one.databases) && isAnyKnown(other.databases) && !shares(one.databases, other.databases)) return false;
+  return isShared || shares(one.users, other.users) || (isAnonymous(one) && isAnonymous(other));
+}
+
+function sharesCredential(one: Lead, other: Lead): boolean {
+  return shares(one.sources, other.sources) || one.credentials.some((own) => other.credentials.some((each) => own.equals(each)));
+}
+
+/** Returns whether both use one credential, and where one of them sends it cannot be known. */
+export function mayLeadToSame(one: Lead, other: Lead): boolean {
+  if (one.isPlaced && other.isPlaced) return false;
+  return one.servers.size + other.servers.size > 0 && sharesCredential(one, other);
+}
+
+/** Returns whether the lead has the server; one of which the port is not known may be at each of them. */
+function isServerOf(server: string, { servers }: Lead): boolean {
+  if (servers.has(server)) return true;
+  const host = hostOf(server);
+  return [...servers].some((one) => hostOf(one) === host && (one.endsWith(' ') || server.endsWith(' ')));
+}
+
+function hostOf(server: string): string {
+  return server.slice(0, server.lastIndexOf(' '));
+}
+
+/** Returns whether the value of an identity is known, not only where it is kept. */
+function isAnyKnown(some: ReadonlySet<string>): boolean {
+  return [...some].some((one) => one.startsWith('='));
+}
+
+/** Returns whether it leads to what its server gives to everyone. */
+function isAnonymous({ users, credentials, sources, isHidden }: Lead): boolean {
+  return users.size + credentials.length === 0 && !isHidden && ![...sources].some((one) => one.startsWith('@'));
 }
 
 function shares(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
@@ -167,5 +245,5 @@ export function newPartOf(lead: Lead, { servers, databases }: Lead): Lead {
 
 /** Returns texts of which connections that lead to the same place have one in common. */
 export function placesOf({ servers, program }: Lead): readonly string[] {
-  return servers.size === 0 ? [program] : [...servers];
+  return servers.size === 0 ? [program] : [...servers].map(hostOf);
 }

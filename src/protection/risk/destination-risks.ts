@@ -8,7 +8,7 @@ import { riskOf } from './risk-codes.ts';
 /** Finds that a connection leads where people could not go, or not as easily, before; or that where it leads now cannot be read. */
 export function destinationRisks(key: ResourceId, { gains, unknown }: DestinationGains): readonly RiskDraft[] {
   const isOpened = gains.some(({ connection }) => connection === key);
-  const name = isOpened ? 'destination-opened' : unknown.includes(key) ? 'destination-unknown' : undefined;
+  const name = isOpened ? 'destination-opened' : unknown.some(({ connection }) => connection === key) ? 'destination-unknown' : undefined;
   return name === undefined ? [] : [riskOf(name)];
 }
 

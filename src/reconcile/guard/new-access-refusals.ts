@@ -9,7 +9,7 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
 import { extensionText } from '../../protection/extension-headlines.ts';
 import { differencesBetween, type PlanDifferences } from '../../protection/compare/plan-differences.ts';
-import { findDestinationGains } from '../../protection/compare/destinations.ts';
+import { type DestinationGain, findDestinationGains } from '../../protection/compare/destinations.ts';
 import { destinationTerms, destinationText } from '../../protection/questions/destination-texts.ts';
 import { type AccessGain, gainerOf, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
 import { toolGains } from '../../protection/questions/tool-gains.ts';
@@ -80,7 +80,10 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
   const { access, aspects } = known ?? differencesBetween(before, after, counted, formerOf);
   const { gains, unknown } = gainsIn(access.filter(({ connection }) => isCounted.has(connection)));
   const found = findDestinationGains({ ...state, desired: state.stated, before, after, formerOf });
-  const leading = found.gains.filter(({ connection }) => isCounted.has(connection));
+  // Nor who leads a connection without the tag to where one with it leads.
+  const isCountedPlace = ({ connection, guarded }: Pick<DestinationGain, 'connection' | 'guarded'>): boolean =>
+    isCounted.has(connection) || guarded.some((id) => counts(id, id));
+  const leading = found.gains.filter(isCountedPlace);
   const locate = ({ id, path }: Decider): Position | undefined => manifests.get(id)?.locate(path);
   return [
     ...leading.map((gain): AccessLine => {
@@ -107,15 +110,15 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       const at = causes.map(locate).find((place) => place !== undefined);
       return [{ access: { connection, verb: 'connect' }, who: 'people', verb: 'connect', what, at }];
     }),
-    ...[...unknown, ...found.unknown]
-      .filter((id) => isCounted.has(id))
-      .map((connection): AccessLine => ({
-        access: { connection },
-        who: 'people',
-        verb: 'access',
-        what: 'cannot be compared, because the token may not read everything that decides it',
-        at: locate({ id: connection, path: '' }),
-      })),
+    ...[
+      ...unknown
+        .filter((id) => isCounted.has(id))
+        .map((connection) => ({ connection, why: 'the token may not read everything that decides it' })),
+      ...found.unknown.filter(isCountedPlace).map(({ connection }) => ({ connection, why: 'where it leads is not known' })),
+    ].map(({ connection, why }): AccessLine => {
+      const at = locate({ id: connection, path: '' });
+      return { access: { connection }, who: 'people', verb: 'access', what: `cannot be compared, because ${why}`, at };
+    }),
   ];
 }
 

@@ -31,6 +31,11 @@ function sandbox(where: Where, pass: JsonObject | string = 'sandbox', spec: Json
 
 const before = [sandbox(sandboxPlace), ledger];
 
+/** A connection to a server that asks for no user and no credential. */
+function anonymous(name: string, host: string, spec: JsonObject): Manifest {
+  return connectionManifest(name, { secret: { 'envvar:REMOTE_URL': { value: `http://${host}` } }, ...spec });
+}
+
 function alarmsOf(first: readonly Manifest[], second: readonly Manifest[]): readonly string[] {
   const risks = planRisks(planWithRisks(first, second));
   return risks.filter(({ risk }) => risk.code.startsWith('risk/destination-')).map(({ id, risk }) => `${id} ${risk.code}`);
@@ -64,21 +69,53 @@ describe('people reach a destination more easily where', () => {
     expect(alarmsOf(before, after)).toEqual([`Connection/${by} ${opened}`]);
   });
 
-  test.each(['[2001:db8::7]', '2001:DB8:0:0::7', '[2001:db8::7]:5432'])('the server is the same IPv6 address: %s', (host) => {
-    const six = leading('ledger', { ...ledgerPlace, HOST: '2001:db8::7' }, guarded, fromLedger);
-    const after = [sandbox({ HOST: host, USER: 'app', DB: 'main' }), six];
-    expect(alarmsOf([sandbox(sandboxPlace), six], after)).toEqual([`Connection/sandbox ${opened}`]);
-    const other = [sandbox({ HOST: '2001:db8::8', USER: 'app', DB: 'main' }), six];
-    expect(alarmsOf([sandbox(sandboxPlace), six], other)).toEqual([]);
-  });
-
-  test.each([
+  test.each<[server: string, same: string]>([
+    ['2001:db8::7', '[2001:db8::7]'],
+    ['2001:db8::7', '2001:DB8:0:0::7'],
+    ['2001:db8::7', '[2001:db8::7]:5432'],
     ['10.0.0.5', '::ffff:10.0.0.5'],
+    ['10.0.0.5', '10.5'],
+    ['10.0.0.5', '0x0a000005:'],
     ['fe80::1%eth0', '[FE80::1%eth0]'],
+    ['localhost', '127.0.0.1'],
+    ['localhost', '::1'],
+    ['ledger.internal', ' ledger.internal\n'],
+    ['ledger.internal', 'ledger。internal'],
+    ['ledger.internal', 'tcp://ledger.internal:5432'],
+    ['ledger.internal', 'sandbox.internal,ledger.internal'],
+    ['ledger.internal', 'ledger.internal,5432'],
   ])('%s is the server %s', (one, host) => {
     const former = leading('ledger', { ...ledgerPlace, HOST: one }, guarded, fromLedger);
     const after = [sandbox({ HOST: host, USER: 'app', DB: 'main' }), former];
     expect(alarmsOf([sandbox(sandboxPlace), former], after)).toEqual([`Connection/sandbox ${opened}`]);
+    const other = leading('ledger', { ...ledgerPlace, HOST: '2001:db8::8' }, guarded, fromLedger);
+    expect(alarmsOf([sandbox(sandboxPlace), other], [after[0] ?? former, other])).toEqual([]);
+  });
+
+  test.each<[what: string, where: Where]>([
+    ['a port by the name of its service', { ...ledgerPlace, PORT: 'postgresql' }],
+    ['a port with zeros', { ...ledgerPlace, PORT: '05432 ' }],
+    ['no port', { ...ledgerPlace, PORT: '' }],
+    ['no database', { ...ledgerPlace, DB: '' }],
+    ['variables of a program', { PGHOST: 'ledger.internal', PGUSER: 'app', PGDATABASE: 'main' }],
+    ['another program', { DBHOST: 'ledger.internal', DBUSER: 'app', DBNAME: 'main' }],
+    ['a URL with escapes', { DATABASE_URL: 'postgres://%61pp:p@x@%6cedger.internal:/%6dain' }],
+    ['a URL with settings', { DATABASE_URL: 'postgres:///?host=ledger.internal&port=5432&user=app&dbname=main' }],
+    ['JDBC', { DATABASE_URL: 'jdbc:postgresql://ledger.internal/main?user=app' }],
+    ['words', { DSN: "host=ledger.internal port=5432 user='app' dbname=main" }],
+    ['an address in brackets', { DSN: 'app:x@tcp(ledger.internal:5432)/main' }],
+    ['settings', { CONNECTION_STRING: 'Server=ledger.internal,5432;Initial Catalog=main;User Id=app' }],
+  ])('settings are spelled otherwise: %s', (_, where) => {
+    expect(alarmsOf(before, [sandbox(where, 'own'), ledger])).toEqual([`Connection/sandbox ${opened}`]);
+  });
+
+  test('a server that asks for no user, or whose database or port is read elsewhere', () => {
+    const admin = anonymous('admin', 'admin.internal', guarded);
+    const after = [anonymous('sandbox', 'admin.internal', open), admin];
+    expect(alarmsOf([anonymous('sandbox', 'sandbox.internal', open), admin], after)).toEqual([`Connection/sandbox ${opened}`]);
+    const elsewhere = { 'envvar:DB': '_cloudsecrets:ledger:db', 'envvar:PORT': '_cloudsecrets:ledger:port', 'envvar:PASS': fromLedger };
+    const hidden = connectionManifest('sandbox', { ...open, secret: { 'envvar:HOST': { value: 'ledger.internal' }, ...elsewhere } });
+    expect(alarmsOf(before, [hidden, ledger])).toEqual([`Connection/sandbox ${opened}`]);
   });
 
   test('two connections swap their places: both lead where other people could go', () => {
@@ -98,6 +135,19 @@ describe('people reach a destination more easily where', () => {
     const prod = shell('prod', { agent_id: 'other', reviewers: ['dba'] });
     expect(alarmsOf([shell('dev', {}), prod], [shell('dev', { agent_id: 'other' }), prod])).toEqual([`Connection/dev ${opened}`]);
   });
+});
+
+test.each<[what: string, spec: JsonObject]>([
+  ['a server that is read elsewhere', { secret: { 'envvar:HOST': '_cloudsecrets:ledger:host', 'envvar:PASS': fromLedger } }],
+  [
+    'a server that only the command knows',
+    { type: 'custom', command: ['psql', '-h', 'ledger.internal'], secret: { 'envvar:PASS': fromLedger } },
+  ],
+])('a credential of a guarded place that goes to %s may lead there', (_, spec) => {
+  const after = (who: JsonObject): readonly Manifest[] => [connectionManifest('sandbox', { ...who, ...spec }), ledger];
+  expect(alarmsOf(before, after(open))).toEqual(['Connection/sandbox risk/destination-unknown']);
+  expect(alarmsOf(before, after({ access_groups: ['payments'], ...guarded }))).toEqual([]);
+  expect(alarmsOf(after(open), [...after(open), connectionManifest('other', {})])).toEqual([]);
 });
 
 test('the headline names who reaches what, after whose approval, and by which connection', () => {

@@ -121,6 +121,20 @@ describe('new access', () => {
     expect(refusalsOf({ live, head }, 'allow')).toEqual([]);
   });
 
+  test.each<[what: string, to: JsonObject, why: string]>([
+    ['leads where one with the tags does', { 'envvar:HOST': { value: 'ledger' } }, 'will be yes without approval at what ledger leads to'],
+    ['may lead there', { 'envvar:HOST': '_cloudsecrets:a:b' }, 'cannot be compared, because where it leads is not known'],
+  ])('tags limit it to what leads to a place of theirs, too: it %s', (_, to, why) => {
+    const pass = { 'envvar:PASS': { value: 'x' } };
+    const leading = (name: string, env: string, host: JsonObject, group: string): Manifest =>
+      db({ ...exec, access_groups: [group], connection_tags: { env }, secret: { ...host, ...pass } }, name);
+    const ledger = leading('ledger', 'prod', { 'envvar:HOST': { value: 'ledger' } }, 'dba');
+    const live = [ledger, leading('sandbox', 'dev', { 'envvar:HOST': { value: 'sandbox' } }, 'dev')];
+    const sides = { live, head: [ledger, leading('sandbox', 'dev', to, 'dev')] };
+    expect(messagesOf(sides, { tags: { env: 'prod' } })).toEqual([expect.stringContaining(why)]);
+    expect(messagesOf(sides, { tags: { env: 'qa' } })).toEqual([]);
+  });
+
   test('names the line that grants it, can be overridden, and folds what is the same', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const grants = (groups: readonly string[]): readonly Manifest[] =>
