@@ -65,7 +65,7 @@ export function codeBlock(lines: readonly string[], language: string): string {
 const plainWord = /^["'(]{0,2}(?:\p{L}+(?:['’-]\p{L}+)*|[0-9]{1,6})["')]{0,2}[,.;:!?%…]?["')]{0,2}$/u;
 const plainSign = /^(?:[%→–—,;]|)$/;
 const commitHash = /^["'(]*[0-9a-f]{7,}\W*$/;
-const clauseEnd = /[^,;:][,;:]$/;
+const clauseEnd = /[^,.;:][,.;:]$/;
 const reference = /^\W*gh-|www\./i;
 
 /** Escapes prose for Markdown: plain words stay, every run of anything else and all between its brackets becomes a code span. */

@@ -85,5 +85,6 @@ describe('workflow commands', () => {
 it('shows a quotation with anything but plain words as one code span', () => {
   expect(escapeMarkdown('gains reviewer group "@octo fixes #1" (db)')).toBe('gains reviewer group `"@octo fixes #1"` (db)');
   expect(escapeMarkdown('loses "a b" and "fixes #1", too')).toBe('loses "a b" and `"fixes #1"`, too');
+  expect(escapeMarkdown('Refused: plan/a, plan/b. a_db loses review.')).toBe('Refused: `plan/a`, `plan/b`. `a_db` loses review.');
   expect(escapeMarkdown('a quotation "that never #1 ends')).toBe('a quotation "that never `#1` ends');
 });
