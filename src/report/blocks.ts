@@ -138,13 +138,11 @@ export type Result = {
   readonly likeness: string;
 };
 
-/** What happened, by sections; `open` are those that need attention. */
+/** What happened, by sections. */
 export type ResultsBlock = {
   readonly type: 'results';
   readonly results: readonly Result[];
   readonly sections: readonly string[];
-  readonly open: readonly string[];
-  readonly needsAttention: boolean;
 };
 
 /** Headers and rows of a table, and the lines below each row. */

@@ -43,7 +43,7 @@ const formats: readonly ReportFormat[] = [
     subjects: ['plan', 'apply', 'drift', 'validate'],
     load: async () => (await import('./markdown/markdown.ts')).renderMarkdown,
   },
-  { name: 'html', subjects: ['plan', 'apply', 'drift'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtml },
+  { name: 'html', subjects: ['plan', 'drift'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtml },
   { name: 'junit', subjects: ['test', 'validate'], load: async () => (await import('./junit.ts')).renderJunit },
   { name: 'codequality', subjects: ['validate'], load: async () => (await import('./code-quality.ts')).renderCodeQuality },
   { name: 'sarif', subjects: ['validate', 'run'], loadJson: async () => (await import('./sarif.ts')).sarifDocument },

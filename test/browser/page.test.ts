@@ -2,15 +2,13 @@ import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
 import { differencesOfPlan } from '../../src/protection/compare/plan-differences.ts';
 import { assessProtection } from '../../src/protection/protection.ts';
 import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
-import { applyDocument } from '../../src/report/subjects/apply.ts';
-import { pageBlocks, planBlocks, planDocument } from '../../src/report/subjects/plan.ts';
+import { planDocument } from '../../src/report/subjects/plan.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { connection } from '../support/manifests.ts';
@@ -28,7 +26,7 @@ function guardrail(name: string, words: readonly string[], connections: readonly
 const dialect = { dialect: 'interface', borrowed: ['Connection.access_groups'] };
 
 /** The page of what changes between two sets of manifests. */
-async function pageOf(before: readonly Manifest[], after: readonly Manifest[], result?: ApplyResult): Promise<string> {
+async function pageOf(before: readonly Manifest[], after: readonly Manifest[]): Promise<string> {
   const first = desiredState(before);
   // Objects are there already; what is left to do is to tie them.
   const gateway = memoryGateway({
@@ -49,8 +47,7 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
     ...assessProtection(plan, { desired, live, snapshots, differences: differencesOfPlan(plan, snapshots), base: first, registry }),
   };
   const matrix = buildProtectionMatrix(assessed, snapshots);
-  if (result === undefined) return renderHtml(planDocument([assessed], { matrix }));
-  return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix, true)]));
+  return renderHtml(planDocument([assessed], { matrix }));
 }
 
 function some(count: number, spec: (index: number) => JsonObject): readonly Manifest[] {
@@ -80,29 +77,6 @@ test.each([{}, { dark: true }, { width: 360 }] as const)(
     expect(shown).toMatch(/\nstronger .* \(db-0004/);
   },
 );
-
-test('the page of an apply starts with the applied, failed and held objects', async () => {
-  const canary = '<img src=x onerror="window.canary=1">';
-  const result: ApplyResult = {
-    interrupted: true,
-    outcomes: [
-      { id: 'Connection/db-0001', action: 'update', status: 'failed', code: 'api/server-error', message: canary, hint: canary },
-      { id: 'GuardrailRule/g', action: 'update', status: 'skipped', message: 'it needs Connection/db-0001' },
-      { id: 'Connection/db-0002', action: 'update', status: 'done' },
-      { id: 'Connection/db-0003', action: 'held', status: 'held' },
-    ],
-  };
-  const { page, complaints } = await open(await pageOf(...few, result));
-  expect([complaints, await barriers(page), await page.evaluate('window.canary')]).toEqual([[], [], undefined]);
-  expect(await page.locator('h1').innerText()).toBe(
-    'Apply to test not finished: 1 failed, 1 skipped, 1 updated, 1 held. Interrupted: plan and apply again to finish.',
-  );
-  const shown = (await page.locator('section[aria-label="Results"]').innerText()).replaceAll(/\s+/g, ' ');
-  expect(shown).toMatch(
-    /Failed · 1 object failed Connection\/db-0001 api\/server-error <img .* Not done: .* skipped GuardrailRule\/g it needs/,
-  );
-  expect(shown).toMatch(/Not changed · 1 object .*Done · 1 object/);
-});
 
 test('the matrix shows changed connections until a person asks for the others, and effects stay beside their causes on a phone', async () => {
   const { page } = await open(await pageOf(...few), { width: 400 });

@@ -56,13 +56,15 @@ const files = {
   }),
 };
 
-const reports = '--report text=out/r.txt --report json=out/r.json --report markdown=out/r.md --report html=out/r.html';
+const reports = '--report text=out/r.txt --report json=out/r.json --report markdown=out/r.md';
 
 /** Commands in all their formats; those that write come in the middle, so that others see both states. */
 const lines = [
   ...['text', 'json', 'sarif'].map((format) => `validate --format ${format}`),
   ...['text', 'json', 'junit'].map((format) => `test --format ${format}`),
-  ...['text', 'json', 'markdown'].map((format) => `plan --verbose --format ${format} --out out/plan.json ${reports}`),
+  ...['text', 'json', 'markdown'].map(
+    (format) => `plan --verbose --format ${format} --out out/plan.json ${reports} --report html=out/r.html`,
+  ),
   ...['text', 'json', 'markdown'].map((format) => `apply --yes --verbose --journal out/journal --format ${format} ${reports}`),
   ...['text', 'json', 'markdown'].map((format) => `drift --format ${format}`),
   ...['text', 'json', 'yaml'].map((format) => `list --format ${format}`),

@@ -15,7 +15,7 @@ import type { ReportDocument } from '../../report/document.ts';
 import { type FormatName, renderJsonDocument, type RenderOptions, renderReport, renderReportPieces } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
-import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
+import { planDocument } from '../../report/subjects/plan.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag, ReportFlags } from '../context/options.ts';
 import { locateRepository } from '../../git/git-environment.ts';
@@ -133,19 +133,15 @@ export async function emitDrift(
   await emitBesideWarnings(driftDocument([drift], columns, configInForce(project.config, drift.plan.target.name)), warnings, options);
 }
 
-/** Emits the result of an apply. A page also shows the plan. */
+/** Emits the result of an apply. */
 export async function emitApply(result: ApplyResult, planned: PlanWithStates, options: OutputOptions): Promise<void> {
   const plan = respelled(planned);
   options.context.onEvent?.({ plan, result });
-  const matrix = await matrixFor(planned, options);
-  // The report of an apply has these itself.
-  const ofPlan = planBlocks(plan).filter(({ type }) => type !== 'outside');
-  const documentOf = (hasHeading: boolean): ReportDocument =>
-    applyDocument([{ plan, result }], () => [...ofPlan, ...pageBlocks(plan, matrix, true)], hasHeading);
-  if (options.flags.format !== 'text') return emit(documentOf(true), options);
+  const whole = applyDocument([{ plan, result }]);
+  if (options.flags.format !== 'text') return emit(whole, options);
   // The plan above has the heading, the digest and the allowances.
-  await emit(documentOf(false), { ...options, flags: { ...options.flags, report: [] } });
-  await emit(documentOf(true), { ...options, printed: true });
+  await emit(applyDocument([{ plan, result }], false), { ...options, flags: { ...options.flags, report: [] } });
+  await emit(whole, { ...options, printed: true });
 }
 
 /** Returns the plan with the names of the gateway, where the config names its dialect. */

@@ -6,7 +6,7 @@ import type { LinkOf } from '../links.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { shortList, verdictText } from '../wording/phrases.ts';
 import { linesHtml } from './lines.ts';
-import { resultsSection, rowsSection } from './rows.ts';
+import { rowsSection } from './rows.ts';
 import {
   type Choice,
   type ChoicesBlock,
@@ -30,14 +30,13 @@ const mostListed = 200;
  */
 export function renderHtml(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined } = {}): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
-  const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
   const isDrift = sections.some(({ blocks }) => isOfDrift(blocks));
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
   // Browsers draw a large page faster when they skip the parts outside the view.
   const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries));
   const isMuch = changes.length > many;
   return pageHtml(title, [htmlStyle], { class: isMuch ? 'many' : undefined }, [
-    element('a', { class: 'skip', href: '#main' }, `Skip to the ${isApplied ? 'results' : isDrift ? 'drift' : 'plan'}`),
+    element('a', { class: 'skip', href: '#main' }, `Skip to the ${isDrift ? 'drift' : 'plan'}`),
     element('main', { id: 'main' }, [element('h1', {}, title), tools(isDrift), ...sections.map((section) => sectionHtml(section, linkOf))]),
   ]);
 }
@@ -109,7 +108,6 @@ function tools(isDrift: boolean): Html {
 }
 
 function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
-  const isApplied = summary?.type === 'apply';
   const findings = blocksOfType(blocks, 'findings').map(({ diagnostics }) => findingList(diagnostics, linkOf));
   if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
   const rows = blocksOfType(blocks, 'rows').filter(({ entries }) => entries.length > 0);
@@ -122,8 +120,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
     ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
     ...linesOf('facts'),
-    ...blocksOfType(blocks, 'results').map(resultsSection),
-    ...(isApplied ? [] : linesOf('refusals')),
+    ...linesOf('refusals'),
     ...linesOf('allowances'),
     ...linesOf('notices'),
     element('h2', {}, 'Protection'),

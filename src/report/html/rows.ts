@@ -1,8 +1,7 @@
 import { diffLines } from '../rows/diff-lines.ts';
 import { foldSimilar, othersText, sortBySeverity } from '../rows/fold-similar.ts';
-import type { Entry, Result, ResultsBlock, RowsBlock } from '../blocks.ts';
+import type { Entry, RowsBlock } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
-import { plural } from '../wording/phrases.ts';
 import { element, type Html, joinHtml, positionHtml } from './markup.ts';
 import { unfoldFirst } from './table.ts';
 
@@ -42,34 +41,4 @@ const kinds: Readonly<Record<string, string>> = { '+': 'gains', '-': 'loses', '!
 /** Returns a line of preformatted text. */
 function diffLine(text: string): Html {
   return { html: `${element('span', { class: kinds[text.charAt(0)] }, text).html}\n` };
-}
-
-const mostResults = 2_000;
-
-/** Returns results by sections, which are folded unless they need attention. */
-export function resultsSection({ results, sections, open, needsAttention }: ResultsBlock): Html {
-  const details = sections.flatMap((section) => {
-    const own = results.filter((one) => one.section === section);
-    const more = own.length - mostResults;
-    if (own.length === 0) return [];
-    return element('details', { open: open.includes(section), 'data-part': true }, [
-      element('summary', {}, `${section} · ${plural(own.length, 'object')}`),
-      element('ul', {}, own.slice(0, mostResults).map(resultItem)),
-      ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
-    ]);
-  });
-  return element('section', { class: needsAttention ? 'refusals' : undefined, 'aria-label': 'Results' }, [
-    element('h2', {}, 'Results'),
-    ...details,
-  ]);
-}
-
-function resultItem({ name, word, code, message, hint }: Result): Html {
-  return element('li', { 'data-name': name.toLowerCase() }, [
-    `${word} `,
-    element('span', { class: 'mono' }, name),
-    ...(code === undefined ? [] : [' ', element('code', {}, code)]),
-    ...(message === undefined ? [] : [` ${message}`]),
-    ...(hint === undefined ? [] : [element('div', { class: 'quiet' }, hint)]),
-  ]);
 }

@@ -4,18 +4,14 @@ import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/out
 import { type Action, deletedOutside } from '../../model/plan/plan.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { Result, ResultsBlock, Sign } from '../blocks.ts';
-import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
+import type { AppliedPlan, ReportDocument } from '../document.ts';
 import { allowancesBlock, noticesBlock } from '../rows/lines.ts';
 import { orphanNotices } from '../rows/groups.ts';
 import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
 import { outsideBlocks } from './plan.ts';
 
-/** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section does not repeat where the target is. */
-export function applyDocument(
-  applied: readonly AppliedPlan[],
-  planBlocks: () => readonly ReportBlock[] = () => [],
-  hasPlace = true,
-): ReportDocument {
+/** Returns the document of applies. Below a plan, a section does not repeat where the target is. */
+export function applyDocument(applied: readonly AppliedPlan[], hasPlace = true): ReportDocument {
   return {
     json: () => ({ version: 1, targets: applied.map(appliedObject) }),
     sections: () =>
@@ -32,7 +28,6 @@ export function applyDocument(
           resultsBlock(result),
           ...(hasPlace ? outsideBlocks(plan) : []),
         ],
-        pageBlocks: planBlocks,
       })),
   };
 }
@@ -115,7 +110,7 @@ const signs: Readonly<Partial<Record<OutcomeWord, Sign>>> = {
 const sections = ['Failed', 'Not done: plan and apply again', 'Not changed', 'Done'] as const;
 
 /** Returns the outcomes of an apply: failures first, then what is left to do, what stays as it is, and what is done. */
-function resultsBlock({ outcomes, interrupted }: ApplyResult): ResultsBlock {
+function resultsBlock({ outcomes }: ApplyResult): ResultsBlock {
   const results = outcomes.map((outcome): Result => {
     const { id, status, action, begun, code, message, hint } = outcome;
     const word = outcomeWord(outcome);
@@ -135,8 +130,7 @@ function resultsBlock({ outcomes, interrupted }: ApplyResult): ResultsBlock {
       likeness: JSON.stringify([status, action, code, message, hint, kindOf(id)]),
     };
   });
-  const needsAttention = interrupted || outcomes.some(isUnfinished);
-  return { type: 'results', results, sections, open: sections.slice(0, 2), needsAttention };
+  return { type: 'results', results, sections };
 }
 
 /** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 1 failed, 2 not started, 3 created.` */

@@ -72,7 +72,7 @@ export function planDocument(
 }
 
 /** Returns what every format reports of a plan. */
-export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): readonly ReportBlock[] {
+function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): readonly ReportBlock[] {
   const { protection, refusals, allowed } = plan;
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const { groups, others } = groupPlan(plan);
@@ -139,11 +139,10 @@ function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[
 }
 
 /** Returns what only pages show of a plan: its commits, who can do what, and the protection of the changed connections and of all. */
-export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: boolean = false): readonly ReportBlock[] {
+function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly ReportBlock[] {
   const { changes, accepted, edges, protection, seals, base, snapshot } = plan;
-  const { counts, unchanged, highest, policies } = planFacts(plan);
-  const first = isApplied && counts !== '' ? counts : unchanged;
-  const facts = [first, ...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
+  const { unchanged, highest, policies } = planFacts(plan);
+  const facts = [unchanged, ...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
   const hashes = Object.entries({ digest: snapshot === undefined ? seals.digest : undefined, manifests: seals.tree, 'applied last': base });
   const about = [
     escapeTerminal(plan.target.url),
@@ -154,7 +153,7 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: bool
   return [
     factsBlock(
       undefined,
-      [...(first === '' ? [] : [facts.join(' ')]), about.join(' · ')].map((text) => ({ text })),
+      [...(unchanged === '' ? [] : [facts.join(' ')]), about.join(' · ')].map((text) => ({ text })),
     ),
     permissionsTable(protection),
     ...(isSingle ? [] : [postureFolds('Before and after', protection.connections, { columns: matrix.columns })]),

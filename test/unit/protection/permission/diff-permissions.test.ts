@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
-import { planBlocks } from '../../../../src/report/subjects/plan.ts';
+import { planDocument } from '../../../../src/report/subjects/plan.ts';
 import { permissionsBlock } from '../../../../src/report/rows/lines.ts';
 import { blockLines } from '../../../../src/report/text/lines.ts';
 import { permissionsTitle } from '../../../../src/report/wording/permissions.ts';
@@ -31,7 +31,10 @@ async function planBetween(before: Specs, after: Specs): Promise<Plan> {
 async function linesOf(before: Specs, after: Specs): Promise<{ readonly all: readonly string[]; readonly shown: readonly string[] }> {
   const plan = await planBetween(before, after);
   const terminal = { color: plainPalette, columns: 400 };
-  const shown = planBlocks(plan).flatMap((block) => (block.type === 'lines' && block.part === 'permissions' ? [block] : []));
+  const blocks = planDocument([plan])
+    .sections()
+    .flatMap((section) => section.blocks);
+  const shown = blocks.flatMap((block) => (block.type === 'lines' && block.part === 'permissions' ? [block] : []));
   const [all, some] = [permissionsBlock(plan.protection.permissions?.changes ?? []), ...shown].map((block) =>
     blockLines(block, terminal)
       .map((line) => line.trim())
