@@ -1,4 +1,4 @@
-import { appendAll } from '../model/collections.ts';
+import { appendAll, memoizeByObject } from '../model/collections.ts';
 import {
   type Diagnostic,
   type DocumentDiagnostic,
@@ -8,14 +8,14 @@ import {
   documentError,
   didYouMean,
 } from '../model/diagnostic.ts';
-import { compareText, isObject } from '../model/json.ts';
+import { compareText, isObject, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../model/resource.ts';
 import { readObject } from './json-values.ts';
 import { createSourceMap, locateDiagnostic, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/parse-documents.ts';
-import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
+import { createManifestLocate, type KindView, makeManifest, type Manifest } from './manifest.ts';
 import { mergeLayers, validateMerged, warnOfLosses } from './merge-layers.ts';
 import { respellDocument } from './respell-document.ts';
 import type { Spelling } from '../model/spec/spelling.ts';
@@ -115,11 +115,14 @@ function listInvalidPlaces(problems: readonly DocumentDiagnostic[]): readonly Po
   return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ pointer: at }) => at);
 }
 
+/** Two loads of a run that share a file share what it says. */
+const parseFile = memoizeByObject(parseLeniently);
+
 function parseFiles(files: readonly SourceFile[], views: KindViews, spelling: Spelling | undefined): readonly ParsedFile[] {
   return files
     .toSorted((left, right) => compareText(left.path, right.path))
     .map((file) => {
-      const { documents: parsed, diagnostics } = parseLeniently(file);
+      const { documents: parsed, diagnostics } = parseFile(file);
       const documents = spelling === undefined ? parsed : parsed.map((one) => respellDocument(one, spelling));
       if (diagnostics.length === 0) return { file, documents, diagnostics };
       const schemas = [...views.values()].map(({ kind }) => kind.schema);
@@ -164,15 +167,25 @@ function readDocument(document: ManifestDocument, { views, form, defaults }: Doc
       const below = form === 'manifest' && !isBelowInvalid ? defaults.find(document.file.path, view) : undefined;
       const found = validateManifest(view, value, below !== undefined || isBelowInvalid ? 'overlay' : form);
       const problems = document.incomplete === true ? found.filter(isPresent) : found;
-      const own = makeManifest(view, { metadata: readObject(value, 'metadata'), spec: readObject(value, 'spec'), tests: value['tests'] }, [
-        document,
-      ]);
+      const own = toManifest(view, value, document);
       const id = own.name === '' ? {} : { id: own.id };
       if (below === undefined || problems.length > 0 || document.incomplete === true) return { manifest: own, problems, ...id };
       const manifest = mergeLayers(below, own, document);
       return { manifest, problems: validateMerged(manifest), ...id };
     }
   }
+}
+
+const plainManifests = new WeakMap<ManifestDocument, Manifest>();
+
+/** Returns the manifest of a document alone; loads that share the document share it. */
+function toManifest(view: KindView, value: JsonObject, document: ManifestDocument): Manifest {
+  const known = plainManifests.get(document);
+  if (known?.view.kind === view.kind) return known;
+  const contents = { metadata: readObject(value, 'metadata'), spec: readObject(value, 'spec'), tests: value['tests'] };
+  const made = makeManifest(view, contents, [document]);
+  plainManifests.set(document, made);
+  return made;
 }
 
 /** Finds a defaults file in the wrong place, and other documents in a defaults file. A file of another tool may have any name. */

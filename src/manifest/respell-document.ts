@@ -6,7 +6,7 @@ import { readObject } from './json-values.ts';
 import { defaultsKind } from './validate/validate-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 
-/** Returns a document with the names of manifests where it has those of the gateway; positions are those of the names in the file. */
+/** Returns a document with the names of manifests where it has those of the gateway, at the positions in the file; the same document where it has none. */
 export function respellDocument(document: ManifestDocument, spelling: Spelling): ManifestDocument {
   const { value } = document;
   const kind = isObject(value) ? value['kind'] : undefined;
@@ -21,10 +21,12 @@ export function respellDocument(document: ManifestDocument, spelling: Spelling):
   }
   const names = spelling.toManifest.get(kind);
   if (names === undefined || !isObject(value['spec'])) return document;
-  const metadata = isObject(value['metadata']) ? { metadata: respellIgnored(names, value['metadata']) } : {};
+  const metadata = readObject(value, 'metadata');
+  const respelled = { metadata: respellIgnored(names, metadata), spec: respellSpec(names, spec) };
+  if (respelled.metadata === metadata && respelled.spec === spec) return document;
   return {
     ...document,
-    value: { ...value, ...metadata, spec: respellSpec(names, spec) },
+    value: { ...value, ...(isObject(value['metadata']) ? { metadata: respelled.metadata } : {}), spec: respelled.spec },
     specInFile: spec,
     locate: respelledLocate(document, spelling, spec),
   };

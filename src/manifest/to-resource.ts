@@ -13,11 +13,16 @@ import { readStrings } from './json-values.ts';
 import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
+/** The resources of manifests that state no secrets, which are the same in every load. */
+const plain = new WeakMap<Manifest, DesiredResource>();
+
 /** Converts a valid manifest to the normalized resource that plans compare. */
 export function toResource(
   manifest: Manifest,
   rules: SecretRules,
 ): { readonly resource: DesiredResource; readonly problems: readonly DocumentDiagnostic[] } {
+  const known = plain.get(manifest);
+  if (known !== undefined) return { resource: known, problems: [] };
   const { view, metadata, id } = manifest;
   const raw = view.timed ? withoutEnds(view.plain, manifest.spec) : manifest.spec;
   const spec = normalizeSpec(view, nameOf(id), raw);
@@ -44,6 +49,7 @@ export function toResource(
   if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
   if (raw !== manifest.spec) resource.grants = timedGrants(view.plain, manifest.spec);
   if (view.sampled) Object.assign(resource, { written: raw, samples: readSamples(manifest) });
+  if (findings.length === 0 && secrets === none.secrets) plain.set(manifest, resource);
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, pointer: `/spec${finding.pointer}` })), ...problems] };
 }

@@ -167,17 +167,28 @@ export async function readCommittedTree(
   const root = inRepository(committed.root);
   const folders = target.manifests.map(inRepository);
   const overlays = target.overlays.map(inRepository);
-  const options = treeOptionsAt(commit, root);
   const top = root === '' ? '' : `${root}/`;
+  const shared = new Map<string, string>();
+  const options: TreeOptions = {
+    ...treeOptionsAt(commit, root),
+    decode(path, bytes) {
+      const decoded = decodeFile(path, bytes);
+      const place = pathInTree(path);
+      const known = site.files?.get(place);
+      if (known === undefined || known.text !== decoded.value?.text) return decoded;
+      shared.set(known.path, place);
+      return { value: known, diagnostics: [] };
+    },
+  };
+  const before = options.show('').length;
+  const pathInTree = (path: string): string =>
+    shared.get(path) ?? (path.startsWith(top, before) ? path.slice(before + top.length) : posix.relative(root, path.slice(before)));
   const exclude = committed.targets.flatMap((one) => one.overlays.map(inRepository));
   const trees = await Promise.all([
     readTreeAt(site.repository, commit, { paths: [...folders, ...defaultsAbove(folders, top)], options: { ...options, exclude } }),
     ...overlays.map((folder) => readTreeAt(site.repository, commit, { paths: [folder], options })),
   ]);
   const [files = [], ...over] = trees.map(({ value }) => value ?? []);
-  const before = options.show('').length;
-  const pathInTree = (path: string): string =>
-    path.startsWith(top, before) ? path.slice(before + top.length) : posix.relative(root, path.slice(before));
   const layers = target.overlays.map((folder) => posix.relative(committed.root, folder));
   const targets = committed.targets.map(({ name }) => name);
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);

@@ -9,7 +9,7 @@ import type { DesiredState } from '../model/desired.ts';
 import { type Checked, defaultsAbove, type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { findListedCheckouts } from './listed-checkouts.ts';
-import type { Project, WholeProject } from './project.ts';
+import type { Project, ReadFiles, WholeProject } from './project.ts';
 import {
   absolutePath,
   isPartialSelection,
@@ -40,6 +40,12 @@ export function loadTarget(project: Project, loading: LoadOptions): Checked<Desi
 
 /** The files of a target with their hash, which is the `tree` of the state that is loaded from them. */
 export type HashedSources = { readonly sources: ManifestSources; readonly tree: string };
+
+/** Returns the files of a target by their paths in its tree. */
+export function filesByPlace({ files, overlays }: ManifestSources, { config, context }: Project): ReadFiles {
+  const placeOf = pathBelow(config.root, context);
+  return new Map([...files, ...overlays.flat()].map((file) => [placeOf(file.path), file]));
+}
 
 /** Reads the files of a target like `loadTarget`, and hashes them. Throws UsageError when there are no folders to read. */
 export function readHashed(project: Project): HashedSources {

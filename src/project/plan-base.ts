@@ -87,6 +87,8 @@ export type Behind = {
 
 export type PlanBaseInput = OpenProject & {
   readonly desired: DesiredState;
+  /** What the state was loaded from. */
+  readonly files?: CommittedProject['files'];
   readonly options: PlanBaseOptions;
   /** Whether HEAD is about to be applied, so that it has to be reviewed. */
   readonly applies?: boolean;

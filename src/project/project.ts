@@ -2,6 +2,7 @@ import { join, posix, relative, sep } from 'node:path';
 import { cacheFolder } from '../disk/cache.ts';
 import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import type { Target } from '../model/config.ts';
+import type { SourceFile } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import {
   chooseTarget,
@@ -26,8 +27,11 @@ export type WholeProject = Omit<Project, 'selection'>;
 /** A project with its repository: undefined outside of one; an error if git does not read it, because each use decides what that means. */
 export type OpenProject = Project & { readonly repository: Repository | AppError | undefined };
 
-/** A project whose files are in a git repository. */
-export type CommittedProject = Project & { readonly repository: Repository };
+/** A project whose files are in a git repository. A commit that has the same text as one of the `files` that the run has read shares it. */
+export type CommittedProject = Project & { readonly repository: Repository; readonly files?: ReadFiles | undefined };
+
+/** The files that a run has read, by their paths relative to the folder of the config file. */
+export type ReadFiles = ReadonlyMap<string, SourceFile>;
 
 /** Resolves the config and the target. Throws UsageError or InputError. */
 export function resolveProject(selection: ProjectSelection, context: ProjectContext): Project {

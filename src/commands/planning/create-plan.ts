@@ -13,7 +13,7 @@ import { type Allowance, deletedOutside, type Plan, type Refusal } from '../../m
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { withTrackedContents } from '../../project/committed-manifests.ts';
 import { type CheckedSources, readWorkingTree } from '../../project/checkout.ts';
-import { type LoadOptions, loadTarget } from '../../project/manifests.ts';
+import { filesByPlace, type LoadOptions, loadTarget } from '../../project/manifests.ts';
 import { findUncommittedRemovals, removalWarnings } from '../../project/uncommitted-removals.ts';
 import type { PlanFlags } from '../context/options.ts';
 import { findForgotten, type ForgottenObject } from '../../project/forgotten-objects.ts';
@@ -52,12 +52,11 @@ import { type DriftScope, filterDrift } from '../../reconcile/drift/filter-drift
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { watchScope, withoutAccepted } from '../../reconcile/record-content/record-access.ts';
 import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
-import type { NeededPart } from '../../reconcile/prepare/needed-objects.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { planOfSnapshot, requireLastApply, type OpenedSnapshot } from './snapshot-file.ts';
 import { nameDeleters } from './name-deleters.ts';
 import { cacheWarning } from './read-secrets.ts';
-import { type GatheredLive, gatherLive, planOfPart, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
+import { type EnoughRead, type GatheredLive, gatherLive, planOfPart, readAfter, readUntilEnough, readWhile } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
@@ -112,7 +111,7 @@ function required<T>({ value, diagnostics }: Checked<T>): T {
 }
 
 /** Everything that a plan is made of. */
-type Gathered = {
+type Gathered = EnoughRead<GatheredLive> & {
   readonly loaded: PlanInput;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
@@ -121,10 +120,7 @@ type Gathered = {
   readonly review: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'>;
   /** Reads who changed the gateway since a commit; without one, in the last 30 days. */
   readonly readAudit: (since: string | undefined) => Promise<ReviewInput['audit']>;
-  readonly unwritten: string | undefined;
   readonly snapshot: OpenedSnapshot | undefined;
-  /** The part of the gateway that was read, because it shows the plan; undefined for everything. */
-  readonly part: NeededPart | undefined;
   /** Live objects that show that a record of applies is missing. */
   readonly forgotten: readonly ForgottenObject[];
 };
@@ -168,16 +164,17 @@ async function withInput<T>(
     const gather = (listed: LiveState): Promise<GatheredLive> =>
       gatherLive({ project, desired, base, record: planBase.read?.record, ...read, listed, flags, context });
     const given = inputOf(loaded, identity, flags);
-    const { live, unwritten, part } = await readUntilEnough(listing, reading, { given, gather });
+    const enough = await readUntilEnough(listing, reading, { given, gather });
+    const { live } = enough;
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
+      ...enough,
       loaded,
       forgotten,
       identity,
       gateway,
       input: { ...given, live },
       snapshot,
-      part,
       review: {
         policies,
         maxRisk: flags.maxRisk,
@@ -185,7 +182,6 @@ async function withInput<T>(
         proposed: planBase.proposed,
       },
       readAudit: async (since) => (snapshot === undefined ? readAudit(loaded, since, { flags, context }) : undefined),
-      unwritten,
     });
   } catch (error) {
     await gateway.close();
@@ -247,7 +243,7 @@ function runOf(
 async function draftAndReview(gathered: Gathered): Promise<DraftAndReview> {
   let { unplannable } = gathered.input;
   for (;;) {
-    const draft = required(draftPlan({ ...gathered.input, unplannable }));
+    const draft = gathered.draft ?? required(draftPlan({ ...gathered.input, unplannable }));
     const { value: reviewed, diagnostics } = await reviewDraft(draft, gathered);
     if (reviewed !== undefined) return { draft, reviewed, diagnostics };
     const known = unplannable && draft.prepared.input.unplannable;
@@ -293,7 +289,8 @@ async function loadPlanInput(
   const now = timeOf(flags, context);
   const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, { read, purpose, ends: { now, ended } });
   const desired = await withTrackedContents(loaded, project);
-  const planBase = await readPlanBase({ ...project, desired, options: flags, applies: purpose === 'apply' });
+  const files = filesByPlace(read.sources, project);
+  const planBase = await readPlanBase({ ...project, desired, files, options: flags, applies: purpose === 'apply' });
   const uncommitted = await findUncommittedRemovals(project, { desired, planBase, deleted: read.deleted });
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
   const policies = await compileTargetPolicies(project, merged.desired, now.slice(0, 10));

@@ -9,7 +9,7 @@ import { readableKinds } from '../../kinds/watched.ts';
 import type { AppliedRecord } from '../../model/applied-record.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Gateway, GatewayIdentity, GatewaySnapshot } from '../../model/gateway.ts';
-import type { LiveState } from '../../model/live.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { PlanBase } from '../../project/plan-base.ts';
@@ -19,26 +19,31 @@ import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
 import { type NeededPart, partFor, proposedPart, selectedParts } from '../../reconcile/prepare/needed-objects.ts';
 import type { Prepared, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { differencesBetweenStates } from '../../reconcile/explain/affected-by.ts';
-import { draftPlan } from '../../reconcile/reconcile.ts';
+import { draftPlan, type PlanDraft } from '../../reconcile/reconcile.ts';
 import { digestOfWrites } from '../../reconcile/saved-plan/plan-digest.ts';
 import { withChangedSecrets } from '../../reconcile/record-content/secret-versions.ts';
 import { adaptToDialect } from '../../reconcile/prepare/omissions.ts';
 import { secretCacheOf, withLeftSecrets, withPredecessors, withReadableValues, withSecrets } from './read-secrets.ts';
 
 type ReadingOptions = {
-  /** The part of the gateway to read; everything by default. */
-  readonly part?: NeededPart | undefined;
   readonly flags: TargetFlags;
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   readonly snapshot?: GatewaySnapshot | undefined;
 };
 
-/** A gateway with everything that its lists contain; the caller closes it. */
-export type ListedGateway = { readonly gateway: Gateway; readonly identity: GatewayIdentity; readonly listed: LiveState };
+/** A gateway; the caller closes it. */
+type ConnectedGateway = { readonly gateway: Gateway; readonly identity: GatewayIdentity };
 
-/** The result of the work of a caller, and a gateway of which the first of these parts was read; everything without parts. */
-type ReadInput<T> = { readonly done: T; readonly read: ListedGateway; readonly parts: readonly NeededPart[] };
+/** A gateway with everything that its lists contain. */
+type ListedGateway = ConnectedGateway & { readonly listed: LiveState };
+
+/** The result of the work of a caller, and a gateway: what its lists contain if they were read, or the parts that may show the plan, the smallest one first. */
+type ReadInput<T> = {
+  readonly done: T;
+  readonly read: ConnectedGateway & { readonly listed?: LiveState };
+  readonly parts: readonly NeededPart[];
+};
 
 type PartInput = {
   readonly desired: DesiredState;
@@ -47,7 +52,7 @@ type PartInput = {
   readonly policies: { readonly rules: readonly unknown[] };
 };
 
-/** Does the work of the caller, then reads the lists that a plan of these manifests needs. */
+/** Does the work of the caller, then connects to the gateway. */
 export async function readAfter<T extends PartInput>(
   { target }: OpenProject,
   reading: ReadingOptions,
@@ -55,7 +60,7 @@ export async function readAfter<T extends PartInput>(
 ): Promise<ReadInput<T>> {
   const done = await work();
   const parts = target.reportUnmanaged ? [] : neededParts(done);
-  return { done, read: await listGateway(target, { ...reading, part: parts[0] }), parts };
+  return { done, read: await connect(target, reading), parts };
 }
 
 /**
@@ -78,29 +83,36 @@ function neededParts({ desired, planBase, policies: { rules }, unplannable }: Pa
   ];
 }
 
-/** What was read of a gateway, and the part of it that this is; everything without a part. */
-type ReadPart = { readonly part: NeededPart | undefined };
+/** What was read of a gateway: the part of it that this is, everything without a part; and the draft that shows that it is enough. */
+export type EnoughRead<T> = T & { readonly part: NeededPart | undefined; readonly draft?: PlanDraft | undefined };
 
-/** Reads more of a gateway until what was read shows the whole plan; `gather` completes what is listed. */
+type EnoughOptions<T> = {
+  readonly given: Omit<ReconcileInput, 'live'>;
+  /** Completes what is listed. */
+  readonly gather: (listed: LiveState) => Promise<T>;
+  /** The objects that were read whole for a smaller part. */
+  readonly known?: readonly LiveResource[];
+};
+
+/** Reads more of a gateway until what was read shows the whole plan. */
 export async function readUntilEnough<T extends { readonly live: LiveState }>(
-  { read: { gateway, listed }, parts: [first, ...larger] }: Omit<ReadInput<unknown>, 'done'>,
+  { read, parts: [part, ...larger] }: Omit<ReadInput<unknown>, 'done'>,
   reading: ReadingOptions,
-  { given, gather }: { readonly given: Omit<ReconcileInput, 'live'>; readonly gather: (listed: LiveState) => Promise<T> },
-): Promise<T & ReadPart> {
-  let [found, part] = [await gather(listed), first];
-  while (part !== undefined) {
-    const { live } = found;
-    const isPart = live.partly !== undefined;
-    // Where rows are not fewer requests, all of them are read.
-    if (!isPart && part.lists === 'all') return { ...found, part: undefined };
-    const drafted = isPart ? draftPlan({ ...given, live }).value : undefined;
-    const shown = drafted && partFor(drafted, part);
-    if (shown === part) break;
-    const next: NeededPart | undefined = shown ?? (isPart ? larger.shift() : undefined);
-    found = await gather(withRead(await readLive(gateway, { ...reading, part: next }), live, part));
-    part = next;
-  }
-  return { ...found, part };
+  { given, gather, known = [] }: EnoughOptions<T>,
+): Promise<EnoughRead<T>> {
+  const { gateway, listed } = read;
+  const found = await gather(listed ?? withKnown(await readLive(gateway, { ...reading, part }), known));
+  const { live } = found;
+  const isPart = live.partly !== undefined;
+  // Where rows are not fewer requests, all of them are read.
+  if (part === undefined || (!isPart && part.lists === 'all')) return { ...found, part: undefined };
+  const draft = isPart ? draftPlan({ ...given, live }).value : undefined;
+  const shown = draft && partFor(draft, part);
+  if (shown === part) return { ...found, part, draft };
+  const parts = shown === undefined ? (isPart ? larger : []) : [shown, ...larger];
+  const whole = live.resources.filter(({ id, leftOut }) => leftOut === undefined && part.objects.has(id));
+  // The rest of what was read is not kept while more is read, so nothing is awaited here.
+  return readUntilEnough({ read: { gateway, identity: read.identity }, parts }, reading, { given, gather, known: whole });
 }
 
 /** Returns the plan of a part: it states what was not read. The digest of a proposal leaves out held drift, because it need not show that. */
@@ -115,8 +127,9 @@ export function planOfPart(
 }
 
 /** Returns the lists with the secrets that were read one object at a time for a part of them, unless the lists show another version. */
-function withRead(listed: LiveState, { resources }: LiveState, { objects }: NeededPart): LiveState {
-  const read = new Map(resources.flatMap((one) => (objects.has(one.id) && one.leftOut === undefined ? [[one.uid, one] as const] : [])));
+function withKnown(listed: LiveState, whole: readonly LiveResource[]): LiveState {
+  if (whole.length === 0) return listed;
+  const read = new Map(whole.map((one) => [one.uid, one]));
   return {
     ...listed,
     resources: listed.resources.map((one) => {
@@ -157,13 +170,10 @@ export async function readWhile<T>({ target }: OpenProject, reading: ReadingOpti
 }
 
 /** Connects to the gateway and reads its lists; closes it where that fails. */
-async function listGateway(
-  target: OpenProject['target'],
-  { part, ...reading }: Parameters<typeof connect>[1] & ReadingOptions,
-): Promise<ListedGateway> {
+async function listGateway(target: OpenProject['target'], reading: Parameters<typeof connect>[1]): Promise<ListedGateway> {
   const { gateway, identity } = await connect(target, reading);
   try {
-    return { gateway, identity, listed: await readLive(gateway, { ...reading, part }) };
+    return { gateway, identity, listed: await readLive(gateway, reading) };
   } catch (error) {
     await gateway.close();
     throw error;

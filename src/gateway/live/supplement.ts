@@ -76,10 +76,10 @@ export function unreadRow(uid: string, { added }: SupplementList): SupplementRow
   return { uid, fields: Object.fromEntries(added.map((name) => [name, null])) };
 }
 
-/** Returns an object of which only the list was read: what its supplement adds is unknown. */
+/** Returns an object of which only the list was read: what its supplement adds is unknown, and it carries nothing for a write. */
 export function withoutSupplement(listed: LiveResource, { kind, wireKind }: KindBinding): LiveResource {
   const { leftOut: _, ...live } = listed;
   const { fieldNames, supplement } = wireKind;
   const missing = kind.fields.filter(({ name }) => supplement?.added.includes(fieldNames[name] ?? name) === true);
-  return { ...live, unknown: [...live.unknown, ...missing.map(({ name }) => pointer(name))] };
+  return { ...live, raw: undefined, unknown: [...live.unknown, ...missing.map(({ name }) => pointer(name))] };
 }

@@ -8,7 +8,7 @@ import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { readValueAt } from '../json-values.ts';
+import { readObject, readValueAt } from '../json-values.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
@@ -218,9 +218,10 @@ export function editTexts(
 }
 
 function respelled({ layer, edit }: LayerEdit, spelling: Spelling | undefined): DocumentEdit {
-  const kind = isObject(layer.value) ? layer.value['kind'] : undefined;
-  const names = typeof kind === 'string' ? spelling?.toGateway.get(kind) : undefined;
-  return names === undefined ? edit : respellEdit(edit, layer.specInFile ?? {}, names);
+  const { value, specInFile } = layer;
+  if (!isObject(value) || typeof value['kind'] !== 'string') return edit;
+  const names = spelling?.toGateway.get(value['kind']);
+  return names === undefined ? edit : respellEdit(edit, specInFile ?? readObject(value, 'spec'), names);
 }
 
 /** Ranks edits: removals from lists come last, the deepest first, so that no index changes before its use. */

@@ -86,7 +86,7 @@ export type ManifestDocument = {
   /** The index of the document in the file, from 0. */
   readonly index: number;
   readonly value: Json;
-  /** The spec with the names that the file has, if they may be those of a gateway. */
+  /** The spec with the names that the file has, if some are those of a gateway. */
   readonly specInFile?: JsonObject;
   /** Set if invalid keys were left out together with their values. */
   readonly incomplete?: true;

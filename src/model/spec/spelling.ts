@@ -39,14 +39,19 @@ function swap(names: Readonly<Record<string, string>>): Readonly<Record<string, 
   return Object.fromEntries(Object.entries(names).map(([from, to]) => [to, from]));
 }
 
-/** Returns a spec with other names. A field whose other name is stated, too, keeps its name. */
+/** Returns a spec with other names, and the same one where it has none of them. A field whose other name is stated, too, keeps its name. */
 export function respellSpec(names: KindNames | undefined, spec: JsonObject): JsonObject {
   if (names === undefined) return spec;
-  const entries = Object.entries(spec).map(([field, value]) => {
+  return mapEntries(spec, (field, value) => {
     const name = fieldName(names, field);
-    return [Object.hasOwn(spec, name) ? field : name, respellValue(names, field, value)] as const;
+    return [Object.hasOwn(spec, name) ? field : name, respellValue(names, field, value)];
   });
-  return Object.fromEntries(entries);
+}
+
+/** Returns an object with other keys and values, and the same object where none of them differs. */
+function mapEntries(object: JsonObject, map: (key: string, value: Json) => readonly [string, Json]): JsonObject {
+  const entries = Object.entries(object).map(([key, value]) => map(key, value));
+  return entries.every(([key, value]) => object[key] === value) ? object : Object.fromEntries(entries);
 }
 
 /** Returns the other name of a field. */
@@ -69,7 +74,7 @@ export function respellText({ values }: Pick<KindNames, 'values'>, field: string
 }
 
 function respellReferences(prefixes: readonly (readonly [from: string, to: string])[], value: Json): Json {
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, respellReferences(prefixes, one)]));
+  if (isObject(value)) return mapEntries(value, (key, one) => [key, respellReferences(prefixes, one)]);
   const found = typeof value === 'string' ? prefixes.find(([from]) => value.startsWith(from)) : undefined;
   return found === undefined || typeof value !== 'string' ? value : `${found[1]}${value.slice(found[0].length)}`;
 }

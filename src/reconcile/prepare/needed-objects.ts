@@ -1,4 +1,4 @@
-import type { DesiredState } from '../../model/desired.ts';
+import { desiredByKey, type DesiredState, isSameManifest } from '../../model/desired.ts';
 import type { PartOfGateway } from '../../model/gateway.ts';
 import { isConnection, type Registry } from '../../model/kind.ts';
 import { type Change, type Diff, liveKeyOf } from '../../model/plan/plan.ts';
@@ -25,12 +25,14 @@ export function selectedParts(
   const objects = new Set(resources.map(({ key }) => key));
   const stated = new Set([...resources, ...(base?.resources ?? [])].flatMap(({ spec }) => Object.keys(spec)));
   const unstated = [...registry.values()].flatMap(({ fields }) => fields.flatMap(({ name }) => (stated.has(name) ? [] : [name])));
-  // Policies look at every field, and at what decides access although nothing changes.
+  // Policies look at every field, and at what decides access although nothing changes. What manifests change needs it, too.
   const part = { objects, without: new Set(isChecked ? [] : unstated) };
   const declared = [...registry.keys()].filter((name) => watchedLists[name] === undefined && fieldsRead(name).length > 0);
   const watched = Object.keys(watchedLists).filter((name) => !isOnlyReported(name));
   const judged = { ...part, kinds: [...declared, ...watched], lists: 'deciding' } as const;
-  return isChecked ? [judged] : [{ ...part, kinds: declared, lists: 'compared' }, judged];
+  const applied = desiredByKey(base?.resources ?? []);
+  const isChanged = resources.some((one) => !isSameManifest(one, applied.get(one.key) ?? one));
+  return isChecked || isChanged ? [judged] : [{ ...part, kinds: declared, lists: 'compared' }, judged];
 }
 
 /** Returns the part of a gateway that may show the plan of a proposal: all lists, and whole what its manifests state otherwise than the applied ones. */

@@ -41,6 +41,19 @@ describe('the base', () => {
     expect(await record(repository, { url: 'https://elsewhere.example.com' })).toStrictEqual([]);
   });
 
+  it('shares the manifests of files that the working tree has, and of these alone', async () => {
+    const { repository } = await applied(make);
+    repository.save({ 'access/a.yaml': connection('a', { reviewers: ['dba'] }) });
+    const { base, own } = await planBase(repository, { own: 'main' });
+    const [was, is] = [base?.desired.resources ?? [], own?.resources ?? []];
+    expect(was[1]).toBe(is[1]);
+    expect([was[0], is[0]].map((one) => one?.spec['reviewers'])).toStrictEqual([[], ['dba']]);
+    expect(was[0]?.locate('').file).toMatch(/^[\da-f]{10}:access\/a\.yaml$/);
+    repository.save({ 'access/_defaults.yaml': 'apiVersion: ostiary/v1\nkind: Defaults\nspec: { Connection: { reviewers: [sre] } }\n' });
+    const below = await planBase(repository, { own: 'main' });
+    expect(below.base?.desired.resources[1]?.spec['reviewers']).toStrictEqual([]);
+  });
+
   it('is undefined with a notice if nothing was recorded', async () => {
     expect(codes((await planBase(make(files))).diagnostics)).toStrictEqual(['notice git/no-base']);
   });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { loadTarget } from '../../../src/project/manifests.ts';
+import { readWorkingTree } from '../../../src/project/checkout.ts';
+import { filesByPlace, loadTarget } from '../../../src/project/manifests.ts';
 import type { TargetFlags } from '../../../src/commands/context/options.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../../src/project/plan-base.ts';
 import { openRecorder, type ApplyRecorder } from '../../../src/project/record/record-applied.ts';
@@ -28,9 +29,10 @@ async function inputAt(cwd: string, given: Flags): Promise<PlanBaseInput> {
   const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
   const { context } = createTestContext({ cwd, env: { ...gitEnv }, now: () => new Date(0) });
   const project = await openProject(flags, context);
-  const { value: desired, diagnostics } = loadTarget(project, { secrets: 'leave' });
+  const read = await readWorkingTree(project);
+  const { value: desired, diagnostics } = loadTarget(project, { secrets: 'leave', read });
   if (desired === undefined) throw new InputError(diagnostics);
-  return { ...project, desired, options: flags };
+  return { ...project, desired, files: filesByPlace(read.sources, project), options: flags };
 }
 
 /** Returns the base of a plan in the folder. */
