@@ -44,11 +44,13 @@ export async function ostiary(args: readonly string[], options: RunOptions): Pro
 /** Starts one command of the built CLI. */
 export async function startOstiary(args: readonly string[], options: RunOptions): Promise<Running> {
   const home = await builtPackage();
-  return start(process.execPath, ['--import', compilesOnce, join(home, 'dist', 'cli.js'), ...args], options);
+  return start(process.execPath, [...flagsFor(args), join(home, 'dist', 'cli.js'), ...args], options);
 }
 
-// V8 spends half the time of a short PGlite process on compiling it a second time.
-const compilesOnce = 'data:text/javascript,import v8 from "node:v8";v8.setFlagsFromString("--liftoff-only")';
+/** Of a short PGlite process, V8 spends half the time on compiling it a second time; other commands would start later. */
+function flagsFor([command]: readonly string[]): readonly string[] {
+  return command === 'serve' ? ['--liftoff-only'] : [];
+}
 
 /** Starts any program with the same handling of output and end. */
 export function start(

@@ -76,7 +76,7 @@ async function commandFolder(folder: string, port: string): Promise<string> {
   const cli = join(await builtPackage(), 'dist', 'cli.js');
   const script = `#!/bin/sh
 case "$1" in
-  serve) exec '${process.execPath}' '${cli}' "$@" --port ${port} --log text ;;
+  serve) exec '${process.execPath}' --liftoff-only '${cli}' "$@" --port ${port} --log text ;;
   init) '${process.execPath}' '${cli}' "$@" && sed -i.before 's/${pagePort}/${port}/' ostiary.yaml && rm ostiary.yaml.before ;;
   *) exec '${process.execPath}' '${cli}' "$@" ;;
 esac
