@@ -61,8 +61,8 @@ export default defineConfig({
     isolate: false,
     // Keeps translated modules, by their content, for the next run.
     experimental: { fsModuleCache: true },
-    // A small heap: starting a process copies the memory map of its parent.
-    execArgv: ['--expose-gc', '--max-semi-space-size=2', ...compilesLate],
+    // Room for what lives for one test: of a smaller space much is copied, and collected with the old one.
+    execArgv: ['--expose-gc', '--max-semi-space-size=16', ...compilesLate],
     sequence: { sequencer: ProcessesFirst },
     setupFiles: ['test/support/property-runs.ts', 'test/support/small-worker.ts', 'test/support/small-starts.js'],
     globalSetup: ['test/support/global-setup.ts'],
