@@ -130,14 +130,16 @@ export function withoutDoubts(diagnostics: readonly Diagnostic[]): readonly Diag
 /** Sorts diagnostics by file, line, column, code and message; those without a position come first. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((left, right) => {
-    const byFile = compareText(left.at?.file ?? '', right.at?.file ?? '');
-    if (byFile !== 0) return byFile;
-    const byLine = (left.at?.line ?? 0) - (right.at?.line ?? 0);
-    if (byLine !== 0) return byLine;
-    const byColumn = (left.at?.column ?? 0) - (right.at?.column ?? 0);
-    if (byColumn !== 0) return byColumn;
-    return compareText(`${left.code} ${left.message}`, `${right.code} ${right.message}`);
+    const byPosition = comparePositions(left.at ?? start, right.at ?? start);
+    return byPosition || compareText(`${left.code} ${left.message}`, `${right.code} ${right.message}`);
   });
+}
+
+const start: Position = { file: '', line: 0, column: 0 };
+
+/** Compares two positions by file, line and column. */
+export function comparePositions(left: Position, right: Position): number {
+  return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
 }
 
 /** Returns the closest candidate for a misspelled text; undefined when none is close. */

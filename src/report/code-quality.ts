@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FindingsBlock } from './blocks.ts';
-import { findingBlocks, type ReportDocument } from './document.ts';
-import { escapeTerminal } from './escape.ts';
+import { fileOfFinding, findingBlocks, findingText, type ReportDocument } from './document.ts';
 import { toJsonText } from './serialize.ts';
 
 const severities: Readonly<Record<Severity, string>> = { error: 'major', warning: 'minor', notice: 'info' };
@@ -15,18 +14,14 @@ export function renderCodeQuality(document: ReportDocument): string {
 }
 
 /** Returns a finding as GitLab reads it; `known` counts equal findings, because each fingerprint has to be unique. */
-function issueOf(
-  { code, severity, message, hint, at, resource }: Diagnostic,
-  { pathOf, fallback }: FindingsBlock,
-  known: Map<string, number>,
-): JsonObject {
-  const path = (at === undefined ? undefined : pathOf(at.file)) ?? fallback;
+function issueOf(finding: Diagnostic, run: FindingsBlock, known: Map<string, number>): JsonObject {
+  const { code, severity, message, at, resource } = finding;
+  const path = fileOfFinding(finding, run);
   const name = JSON.stringify([code, path, resource ?? '', message]);
   const count = known.get(name) ?? 0;
   known.set(name, count + 1);
-  const texts = [...(resource === undefined || at !== undefined ? [] : [resource]), message, ...(hint === undefined ? [] : [hint])];
   return {
-    description: texts.map(escapeTerminal).join('; '),
+    description: findingText(finding),
     check_name: code,
     fingerprint: createHash('sha256').update(`${name} ${count}`).digest('hex'),
     severity: severities[severity],

@@ -16,6 +16,7 @@ import type {
   TableBlock,
 } from './blocks.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { escapeTerminal } from './escape.ts';
 import type { Verdict } from './wording/phrases.ts';
 
 /**
@@ -111,6 +112,17 @@ export function blocksOfType<T extends ReportBlock['type']>(
   type: T,
 ): readonly Extract<ReportBlock, { readonly type: T }>[] {
   return blocks.filter((block): block is Extract<ReportBlock, { readonly type: T }> => block.type === type);
+}
+
+/** Returns the repository path of the file that a finding is in. */
+export function fileOfFinding({ at }: Diagnostic, { pathOf, fallback }: FindingsBlock): string {
+  return (at === undefined ? undefined : pathOf(at.file)) ?? fallback;
+}
+
+/** Returns what a finding says in one line: its object where it has no position, its message, and its hint; escaped. */
+export function findingText({ resource, at, message, hint }: Diagnostic): string {
+  const said = [at === undefined ? resource : undefined, message, hint];
+  return said.flatMap((text) => (text === undefined ? [] : [escapeTerminal(text)])).join('; ');
 }
 
 /** Returns what the runs of a document found. */

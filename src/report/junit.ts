@@ -1,7 +1,7 @@
 import { addToGroup } from '../model/collections.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import type { Case, FindingsBlock, Suite } from './blocks.ts';
-import { blocksOfType, findingBlocks, type ReportDocument } from './document.ts';
+import { blocksOfType, fileOfFinding, findingBlocks, type ReportDocument } from './document.ts';
 import { escapeXml } from './escape.ts';
 import { clip } from './wrap.ts';
 
@@ -27,7 +27,7 @@ function suitesXml(counts: string, suites: readonly string[]): string {
 /** Returns the findings by file; without any, one case that passes, because an empty report looks like a broken one. */
 function findingsXml(runs: readonly FindingsBlock[]): string {
   const suites = new Map<string, Diagnostic[]>();
-  const all = runs.flatMap((run) => run.diagnostics.map((one) => ({ one, file: fileOf(one, run) })));
+  const all = runs.flatMap((run) => run.diagnostics.map((one) => ({ one, file: fileOfFinding(one, run) })));
   for (const { one, file } of all) addToGroup(suites, file, one);
   if (all.length === 0) {
     const [{ fallback } = { fallback: 'ostiary.yaml' }] = runs;
@@ -42,16 +42,12 @@ function findingsXml(runs: readonly FindingsBlock[]): string {
   return suitesXml(caseCounts(all.length, errorsIn(all.map(({ one }) => one))), lines);
 }
 
-function caseCounts(tests: number, failures: number): string {
-  return `tests="${tests}" failures="${failures}" errors="0" skipped="0" time="0"`;
+function caseCounts(tests: number, failures: number, skipped = 0): string {
+  return `tests="${tests}" failures="${failures}" errors="0" skipped="${skipped}" time="0"`;
 }
 
 function errorsIn(found: readonly Diagnostic[]): number {
   return found.filter(({ severity }) => severity === 'error').length;
-}
-
-function fileOf({ at }: Diagnostic, { pathOf, fallback }: FindingsBlock): string {
-  return (at === undefined ? undefined : pathOf(at.file)) ?? fallback;
 }
 
 function findingLines({ at, code, severity, message, hint, resource }: Diagnostic, file: string): readonly string[] {
@@ -68,7 +64,7 @@ function findingLines({ at, code, severity, message, hint, resource }: Diagnosti
 function totals(suites: readonly Suite[]): string {
   const all = suites.flatMap(({ cases }) => (cases.length === 0 ? (['skipped'] as const) : cases.map(({ result }) => result)));
   const count = (result: Case['result']): number => all.filter((one) => one === result).length;
-  return `tests="${all.length}" failures="${count('failed')}" errors="0" skipped="${count('skipped')}" time="0"`;
+  return caseCounts(all.length, count('failed'), count('skipped'));
 }
 
 function suiteLines(suite: Suite): readonly string[] {

@@ -2,8 +2,7 @@ import { findCatalogEntry } from '../model/catalog/diagnostic-catalog.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { FindingsBlock } from './blocks.ts';
-import { findingBlocks, type ReportDocument } from './document.ts';
-import { escapeTerminal } from './escape.ts';
+import { fileOfFinding, findingBlocks, findingText, type ReportDocument } from './document.ts';
 
 const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { error: 'error', warning: 'warning', notice: 'note' };
 
@@ -49,20 +48,16 @@ function ruleOf(code: Diagnostic['code']): Json {
   };
 }
 
-function resultOf(
-  { code, severity, message, hint, at, resource }: Diagnostic,
-  ruleIndex: number,
-  { pathOf, fallback }: FindingsBlock,
-): Json {
-  const path = at === undefined ? undefined : pathOf(at.file);
-  const region = at === undefined || path === undefined ? { startLine: 1 } : { startLine: at.line, startColumn: at.column };
-  const said = [...(resource === undefined || at !== undefined ? [] : [resource]), message, ...(hint === undefined ? [] : [hint])];
+function resultOf(finding: Diagnostic, ruleIndex: number, run: FindingsBlock): Json {
+  const { code, severity, at } = finding;
+  const isKnown = at !== undefined && run.pathOf(at.file) !== undefined;
+  const region = isKnown ? { startLine: at.line, startColumn: at.column } : { startLine: 1 };
   return {
     ruleId: code,
     ruleIndex,
     level: levels[severity],
-    message: { text: withoutLinks(said.map(escapeTerminal).join('; ')) },
-    locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(path ?? fallback) }, region } }],
+    message: { text: withoutLinks(findingText(finding)) },
+    locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(fileOfFinding(finding, run)) }, region } }],
   };
 }
 

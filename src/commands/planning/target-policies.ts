@@ -1,6 +1,7 @@
 import { spellingOf } from '../../gateway/dialects/choose-dialect.ts';
 import { registry } from '../../kinds/index.ts';
 import type { Target } from '../../model/config.ts';
+import { firstOf } from '../../model/collections.ts';
 import { assumedDialect } from '../../model/gateway.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
@@ -123,7 +124,6 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
 function deferredNotice(unevaluated: readonly PolicyFinding[]): Diagnostic {
   const connections = new Set(unevaluated.map(({ connection }) => connection)).size;
   const policies = [...new Set(unevaluated.map(({ policy }) => policy))];
-  const shown = policies.length > 3 ? `${policies.slice(0, 3).join(', ')} and ${policies.length - 3} more` : policies.join(', ');
-  const message = `policies over ${plural(connections, 'connection')} need values that only the gateway has: ${shown}`;
+  const message = `policies over ${plural(connections, 'connection')} need values that only the gateway has: ${firstOf(policies, 3)}`;
   return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan evaluates them' };
 }

@@ -1,4 +1,4 @@
-import { addToGroup } from '../collections.ts';
+import { addToGroup, firstOf } from '../collections.ts';
 import type { Kind } from '../kind.ts';
 import type { Change, EdgeChange, SingleWrite, ExposureWindow } from './plan.ts';
 import type { ResourceId } from '../resource.ts';
@@ -9,15 +9,13 @@ const named = 3;
 /** Describes an exposure window in one sentence: what has changed, and what has not yet, of the changes of a plan. */
 export function exposureWindowText(window: ExposureWindow, changes: readonly Change[]): string {
   const { from, lost, until, missing, connections } = window;
-  const shown = connections.slice(0, named).join(', ');
-  const more = connections.length > named ? ` and ${connections.length - named} more` : '';
   const written = (id: ResourceId, paths: readonly Pointer[], ends: string): string => {
     const change = changes.find((one) => one.id === id);
     return `${id} ${change === undefined ? 'is written' : writtenText(change, paths, ends)}`;
   };
   const is = connections.length === 1 ? 'is' : 'are';
   const times = `after ${written(from, lost, 'removes')}, and before ${written(until, missing, 'adds')}`;
-  return `${shown}${more} ${is} less protected ${times}`;
+  return `${firstOf(connections, named)} ${is} less protected ${times}`;
 }
 
 /** Returns what a write does to some fields, or to all that it changes; `ends` is what it does to an attachment, whose path is no changed field. */

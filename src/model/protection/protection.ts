@@ -37,7 +37,8 @@ export type RuleSampleResults = {
 export type TargetSampleResults = { readonly target: string; readonly rules: readonly RuleSampleResults[] };
 
 /** The verdict on a change. `both`: one control is weaker and another stronger; `unknown`: incomparable, never counts as safe. */
-export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
+export const protectionVerdicts = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'] as const;
+export type ProtectionVerdict = (typeof protectionVerdicts)[number];
 
 /** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none; `availability`: no group can use it; `neutral`: what changes is not enforced. */
 export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both'> | 'exposes' | 'reroutes' | 'availability';

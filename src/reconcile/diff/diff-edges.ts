@@ -1,6 +1,6 @@
 import { appendAll, compareEdges } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredById, type DesiredResource, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
-import { type Diagnostic, formatPosition, type Position, didYouMean } from '../../model/diagnostic.ts';
+import { comparePositions, type Diagnostic, formatPosition, type Position, didYouMean } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import { type EdgeChange, type EdgeAction, type Origin, otherEnd } from '../../model/plan/plan.ts';
@@ -169,12 +169,8 @@ function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges 
     placesOf: (edge) =>
       declaringPlaces(edge, manifests)
         .map(({ at }) => at)
-        .toSorted(comparePlaces),
+        .toSorted(comparePositions),
   };
-}
-
-function comparePlaces(left: Position, right: Position): number {
-  return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
 }
 
 function dangling(end: ResourceId, index: EdgeIndex, { by, at }: DeclaringPlace): Diagnostic {

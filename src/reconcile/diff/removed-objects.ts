@@ -1,5 +1,5 @@
 import { type BaseState, type DeclaredEdge, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
-import type { Position } from '../../model/diagnostic.ts';
+import { comparePositions, type Position } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, isClosable, isOpen, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -83,11 +83,7 @@ export function referencesByEnd(
       if (at === undefined) continue;
       for (const end of [rule, connection]) places.set(end, (places.get(end) ?? new Map<ResourceId, Position>()).set(by, at));
     }
-  return new Map([...places].map(([end, found]) => [end, [...found.values()].toSorted(byPlace)]));
-}
-
-function byPlace(one: Position, other: Position): number {
-  return compareText(one.file, other.file) || one.line - other.line;
+  return new Map([...places].map(([end, found]) => [end, [...found.values()].toSorted(comparePositions)]));
 }
 
 /** Names the first manifest that refers to an object, and counts the others. */

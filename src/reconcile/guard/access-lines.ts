@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, firstOf } from '../../model/collections.ts';
 import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import type { NewAccess, Refusal } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -55,13 +55,8 @@ function foldedTexts(lines: readonly AccessLine[]): Pick<Refusal, 'message' | 'h
   const who = [...new Set(lines.map((line) => line.who))];
   const where = [...new Set(lines.map(({ access }) => nameOf(access.connection)))];
   return {
-    message: `${firstOf(who)}: ${first?.verb} on ${firstOf(where)}: ${first?.what}`,
+    message: `${firstOf(who, mostNames)}: ${first?.verb} on ${firstOf(where, mostNames)}: ${first?.what}`,
     hint: 'undo the change, or override with a reason',
     at: first?.at,
   };
-}
-
-function firstOf(names: readonly string[]): string {
-  const more = names.length - mostNames;
-  return more > 0 ? `${names.slice(0, mostNames).join(', ')} and ${more} more` : names.join(', ');
 }

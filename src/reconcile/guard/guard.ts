@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, joinWords } from '../../model/collections.ts';
 import { desiredById, desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
 import {
@@ -113,8 +113,8 @@ function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
   const shown = known.length > maxShown ? [...known.slice(0, maxShown), `${known.length - maxShown} more`] : known;
   const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
   return [
-    ...(known.length === 0 ? [] : [`${joinWithAnd(shown)} ${verb} ${predecessor}, and ${tail} not move to ${nameOf(id)}`]),
-    ...(unseen.length === 0 ? [] : [`the token cannot see whether ${joinWithAnd(unseen)} name ${predecessor}`]),
+    ...(known.length === 0 ? [] : [`${joinWords(shown)} ${verb} ${predecessor}, and ${tail} not move to ${nameOf(id)}`]),
+    ...(unseen.length === 0 ? [] : [`the token cannot see whether ${joinWords(unseen)} name ${predecessor}`]),
   ].join('; ');
 }
 
@@ -127,10 +127,6 @@ function hintOf(id: ResourceId, found: readonly OutsideReference[]): string {
     ...(isKnown ? [`add ${name} to them on the gateway; where it rejects the new name, allow this and add it right after the apply`] : []),
     ...(isUnseen ? ['plan with the token of an admin to see the rest'] : []),
   ].join('; ');
-}
-
-function joinWithAnd(texts: readonly string[]): string {
-  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }
 
 /** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */

@@ -1,3 +1,4 @@
+import { firstOf } from '../../model/collections.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
@@ -20,7 +21,7 @@ export function behindRefusals({ head, applied, fork }: BehindCommit, { desired,
   }
   const { behind } = mergeBehind(desired, fork, base.desired);
   if (behind.length === 0) return [];
-  const message = `HEAD (${here}) does not contain ${there}, which was last applied to "${target}": this reverts its changes of ${firstIds(behind)}`;
+  const message = `HEAD (${here}) does not contain ${there}, which was last applied to "${target}": this reverts its changes of ${firstOf(behind, shown)}`;
   return [{ code: 'git/diverged-commit', message, hint: `merge ${there} into this branch, then plan again`, allowable: true }];
 }
 
@@ -44,7 +45,7 @@ export function unrecordedRefusals(plan: Plan, { target, desired, remembered, im
   const detached = isDetached.filter((id) => !created.has(id));
   const ids = [...new Set([...written.map(({ id }) => id), ...detached])].filter((id) => !agreed.has(id));
   if (ids.length === 0) return [];
-  const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
+  const message = `no apply to "${target}" is recorded, but ${firstOf(ids, shown)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
   const hint =
     'if it was applied before, pass --base COMMIT with the commit that was applied last: the apply records it again; if not, review the changes and override, or pass --import KIND/NAME';
   return [{ code: 'git/no-record', message, hint, allowable: true }];
@@ -59,7 +60,7 @@ export function forgottenRefusals({ target, forgotten }: ForgottenInput): readon
   const { commit } = first;
   const ids = forgotten.map(({ id }) => id);
   const [are, it, them] = ids.length === 1 ? ['is', 'it', 'it'] : ['are', first.id, 'them'];
-  const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${are} live, and the manifests of ${commit.slice(0, 10)} declare ${it}`;
+  const message = `no apply to "${target}" is recorded, but ${firstOf(ids, shown)} ${are} live, and the manifests of ${commit.slice(0, 10)} declare ${it}`;
   const hint = `if it was applied, pass --base ${commit}, which plans the removal and records the apply again; if not, list ${them} under released, or override`;
   return [{ code: 'git/no-record', message, hint, allowable: true }];
 }
@@ -74,14 +75,9 @@ export function unsignedRefusals({ target, desired, live }: UnsignedInput): read
   const found = new Set(live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id));
   const ids = desired.resources.flatMap(({ id, key }) => (found.has(key) ? [id] : []));
   if (ids.length === 0) return [];
-  const message = `no apply to "${target}" is recorded, but the config lists record keys, and ${firstIds(ids)} ${ids.length === 1 ? 'is' : 'are'} live`;
+  const message = `no apply to "${target}" is recorded, but the config lists record keys, and ${firstOf(ids, shown)} ${ids.length === 1 ? 'is' : 'are'} live`;
   const hint = 'if it was applied before, find out who deleted the record, and restore it; if this is the first apply, override once';
   return [{ code: 'git/unsigned-record', message, hint, allowable: true }];
 }
 
 const shown = 5;
-
-function firstIds(ids: readonly ResourceId[]): string {
-  const more = ids.length > shown ? ` and ${ids.length - shown} more` : '';
-  return `${ids.slice(0, shown).join(', ')}${more}`;
-}

@@ -1,6 +1,6 @@
 import { type AssessedChange, fieldPosition, highestRisk, isWritten, riskClasses } from '../../model/plan/plan.ts';
 import type { Diagnostic, Position } from '../../model/diagnostic.ts';
-import type { ProtectionVerdict } from '../../model/protection/protection.ts';
+import { protectionVerdicts } from '../../model/protection/protection.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { EndRow, Entry, FieldRow, RowsBlock, Sign } from '../blocks.ts';
@@ -161,9 +161,6 @@ function driftedPlace(change: DriftedObject['change']): Position | undefined {
   return (field === undefined ? undefined : fieldPosition(change, field)) ?? change.at;
 }
 
-/** The verdicts on drift, the most severe first. */
-const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
-
 /** Returns drifted objects as rows, from the manifests to the live state. */
 export function driftRows(objects: readonly DriftedObject[]): RowsBlock {
   const entries = objects.map(({ change, sign, direction, note, rows, edges, writers }): Entry => {
@@ -178,7 +175,7 @@ export function driftRows(objects: readonly DriftedObject[]): RowsBlock {
       at: change.at,
       changedAt: driftedPlace(change),
       effect: change.action === 'create' && direction === 'neutral' ? 'availability' : direction,
-      severity: -verdicts.indexOf(direction),
+      severity: -protectionVerdicts.indexOf(direction),
       fields: rows,
       ends: edges,
       endCount: edges.length,

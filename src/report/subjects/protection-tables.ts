@@ -1,18 +1,19 @@
 import { addToGroup } from '../../model/collections.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { compareText, type Json, type JsonObject } from '../../model/json.ts';
-import type {
-  Cause,
-  ConnectionRule,
-  ControlChange,
-  ControlColumn,
-  ControlType,
-  PostureChange,
-  Protection,
-  ProtectionMatrix,
-  ProtectionMatrixCell,
-  ProtectionMatrixRow,
-  ProtectionVerdict,
+import {
+  type Cause,
+  type ConnectionRule,
+  type ControlChange,
+  type ControlColumn,
+  type ControlType,
+  type PostureChange,
+  type Protection,
+  type ProtectionMatrix,
+  type ProtectionMatrixCell,
+  type ProtectionMatrixRow,
+  type ProtectionVerdict,
+  protectionVerdicts,
 } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { type TableCell, type Fold, type FoldsBlock, type TableBlock, type TableRow, verdictWords } from '../blocks.ts';
@@ -30,14 +31,11 @@ const mostRows = 300;
 const mostFolds = 1000;
 const mostCauses = 5;
 
-/** The verdicts, the most severe first. */
-const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
-
 function byVerdict(
   left: { readonly direction?: ProtectionVerdict | undefined },
   right: { readonly direction?: ProtectionVerdict | undefined },
 ): number {
-  return verdicts.indexOf(left.direction ?? 'neutral') - verdicts.indexOf(right.direction ?? 'neutral');
+  return protectionVerdicts.indexOf(left.direction ?? 'neutral') - protectionVerdicts.indexOf(right.direction ?? 'neutral');
 }
 
 /** Returns how to show a control type. */
@@ -142,7 +140,7 @@ export function matrixTable({ columns, rows: all }: ProtectionMatrix): TableBloc
   const key = groupingTag(all);
   const groups = new Map<string, ProtectionMatrixRow[]>();
   for (const row of all) addToGroup(groups, key === undefined ? '' : clippedTag(row.tags[key]), row);
-  const signs = verdicts.map((verdict) => `${mark('icon', verdict)} ${verdictWords[verdict]}, `).join('');
+  const signs = protectionVerdicts.map((verdict) => `${mark('icon', verdict)} ${verdictWords[verdict]}, `).join('');
   return {
     type: 'table',
     look: 'picture',

@@ -7,12 +7,8 @@ const between = '  ';
 
 /** Returns rows in aligned columns under upper-case headers, clipped or wrapped to `columns`; undefined clips nothing. */
 export function tableText({ headers, rows, details = [], wraps = false }: TableListing, columns: number | undefined): string {
-  if (wraps)
-    return wrappedLines(headers, rows, columns ?? Number.POSITIVE_INFINITY)
-      .map((line) => `${line}\n`)
-      .join('');
-  const [header = '', ...lines] = tableLines(headers, rows, columns);
   const room = columns ?? Number.POSITIVE_INFINITY;
+  const [header = '', ...lines] = wraps ? wrappedLines(headers, rows, room) : tableLines(headers, rows, columns);
   const detailsOf = (index: number): readonly string[] => (details[index] ?? []).map((line) => clip(`  ${escapeTerminal(line)}`, room));
   return [header, ...lines.flatMap((line, index) => [line, ...detailsOf(index)])].map((line) => `${line}\n`).join('');
 }
@@ -23,10 +19,8 @@ export function tableLines(
   rows: readonly (readonly string[])[],
   columns: number | undefined,
 ): readonly string[] {
-  const cells = [headers.map((header) => header.toUpperCase()), ...rows].map((row) => row.map(escapeTerminal));
-  const natural = headers.map((_, index) => cells.reduce((most, row) => Math.max(most, visibleWidth(row[index] ?? '')), 0));
   const room = columns ?? Number.POSITIVE_INFINITY;
-  const widths = fitWidths(natural, room - between.length * (headers.length - 1));
+  const { cells, widths } = fitCells(headers, rows, room);
   return cells.map((row) => {
     const line = widths.map((width, index) => pad(clip(row[index] ?? '', width), width)).join(between);
     return clip(line.trimEnd(), room);
@@ -35,9 +29,7 @@ export function tableLines(
 
 /** Returns the lines of a table whose cells continue below each other where a line has no room. */
 function wrappedLines(headers: readonly string[], rows: readonly (readonly string[])[], room: number): readonly string[] {
-  const cells = [headers.map((header) => header.toUpperCase()), ...rows].map((row) => row.map(escapeTerminal));
-  const natural = headers.map((_, index) => cells.reduce((most, row) => Math.max(most, visibleWidth(row[index] ?? '')), 0));
-  const widths = fitWidths(natural, room - between.length * (headers.length - 1));
+  const { cells, widths } = fitCells(headers, rows, room);
   const lineOf = (parts: readonly (readonly string[])[], line: number): string =>
     parts.map((part, index) => pad(part[line] ?? '', widths[index] ?? 0)).join(between);
   return cells.flatMap((row) => {
@@ -48,6 +40,15 @@ function wrappedLines(headers: readonly string[], rows: readonly (readonly strin
     );
     return Array.from({ length: height }, (_, line) => lineOf(parts, line).trimEnd());
   });
+}
+
+type FittedCells = { readonly cells: readonly (readonly string[])[]; readonly widths: readonly number[] };
+
+/** Returns the cells of a table, escaped, and the widths of its columns. */
+function fitCells(headers: readonly string[], rows: readonly (readonly string[])[], room: number): FittedCells {
+  const cells = [headers.map((header) => header.toUpperCase()), ...rows].map((row) => row.map(escapeTerminal));
+  const natural = headers.map((_, index) => cells.reduce((most, row) => Math.max(most, visibleWidth(row[index] ?? '')), 0));
+  return { cells, widths: fitWidths(natural, room - between.length * (headers.length - 1)) };
 }
 
 /** Fits widths into the room: the first column, with the names, keeps up to half; the widest other columns get one width. */
