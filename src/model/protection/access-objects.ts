@@ -251,6 +251,13 @@ export const watchedLists: Readonly<Record<string, WatchedList>> = {
   OrganizationSetting: 'organization-settings',
 };
 
+/** By kind, what the gateway does with an object when it deletes a connection of it; absent: nothing. */
+export const onDeletedConnection: Readonly<Record<string, 'unlinks' | 'deletes'>> = {
+  Attribute: 'unlinks',
+  Rulepack: 'unlinks',
+  Federation: 'deletes',
+};
+
 const listsByKind: Readonly<Record<string, DecidingList | WatchedList>> = { ...decidingLists, ...watchedLists };
 
 /** Returns a check whether an object is one of a list. */

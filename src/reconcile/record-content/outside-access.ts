@@ -5,7 +5,7 @@ import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
-import { accessControlId, bearsRoles, decidingLists } from '../../model/protection/access-objects.ts';
+import { accessControlId, bearsRoles, decidingLists, onDeletedConnection } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -15,11 +15,9 @@ import { compareSpecs, wholeFields } from '../cells/compare-specs.ts';
 import { type FormerColumn, liveAtRecord, type ObjectPair } from './live-at-record.ts';
 import { roleHeadlines } from './role-headlines.ts';
 import {
-  goWithConnections,
   grantsNothing,
   hasLinks,
   hashedObject,
-  losesConnections,
   recordColumns,
   recordedObject,
   watchedColumns,
@@ -184,8 +182,8 @@ function pairObjects(
     // What goes with a deleted connection is not a change of its own: Ostiary deletes connections, too.
     const connection = connections.get(asText(one['id']));
     if (isRow) return connection === undefined || scope.granted.has(nameOf(connection)) ? [] : [normalizeObject(fields, one)];
-    if (goWithConnections(column) && !textsIn(one['connections']).some(isKnown)) return [];
-    return [normalizeObject(fields, losesConnections(column) ? withConnectionsIn(one, live) : one)];
+    if (onDeletedConnection[column] === 'deletes' && !textsIn(one['connections']).some(isKnown)) return [];
+    return [normalizeObject(fields, onDeletedConnection[column] === 'unlinks' ? withConnectionsIn(one, live) : one)];
   });
   const byId = new Map(known.map((one) => [asText(one['id']), one]));
   const byName = new Map(known.map((one) => [asText(one['name']), one]));

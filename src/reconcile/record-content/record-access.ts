@@ -8,10 +8,10 @@ import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { decidingLists, isAttribute, isFederation, isRulepack, watchedLists } from '../../model/protection/access-objects.ts';
+import { decidingLists, onDeletedConnection, watchedLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { attributesIn } from '../../protection/access/deciding-kinds.ts';
+import { attachingKind, attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { entryOf } from '../cells/compare-specs.ts';
 import { fieldsRead } from '../../protection/controls/control-table.ts';
@@ -155,7 +155,7 @@ export function liveAfterPlan(live: LiveState, { changes }: Pick<Plan, 'changes'
   const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
   const { rowFields = {}, watched } = live;
   const isGone = ({ id, edges }: LiveResource): boolean =>
-    goWithConnections(kindOf(id)) &&
+    onDeletedConnection[kindOf(id)] === 'deletes' &&
     Object.values(edges)
       .flat()
       .every((end) => deleted.has(end));
@@ -202,22 +202,12 @@ export function recordedObject(object: JsonObject, fields: readonly FieldRule[])
 /** Returns an object with a hash of its fields. The connections of a rulepack or an attribute are not part of it: Ostiary deletes connections, too. */
 export function hashedObject(column: string, { id = '', name, ...fields }: JsonObject): JsonObject {
   const { connections, ...own } = fields;
-  const hashed = losesConnections(column) || connections === undefined ? own : fields;
+  const hashed = onDeletedConnection[column] === 'unlinks' || connections === undefined ? own : fields;
   const hash = createHash('sha256').update(canonical(hashed)).digest('base64url').slice(0, 16);
   return { id, ...(name === undefined ? {} : { name }), hash };
 }
 
 /** Returns whether the objects of a column are linked by connections, which have their names: of those with a manifest, only these links are watched. */
 export function hasLinks(column: string): boolean {
-  return isAttribute(`${column}/`);
-}
-
-/** Returns whether the gateway takes a deleted connection from the objects of a column. */
-export function losesConnections(column: string): boolean {
-  return isRulepack(`${column}/`) || hasLinks(column);
-}
-
-/** Returns whether the gateway deletes the objects of a column with their connection. */
-export function goWithConnections(column: string): boolean {
-  return isFederation(`${column}/`);
+  return column === attachingKind;
 }
