@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { hasDifferences, isDeletedOutside, unplannedChanges } from '../model/plan/plan.ts';
 import {
   type PlanFlags,
@@ -42,7 +43,13 @@ export const definePlan: DefineCommand = (command, run) => {
     .option('--affected', 'with --all-targets: plan only the targets that the changes since the branch of --own affect', false)
     .option('--out <file>', 'save the plan for apply --plan')
     .option('--replay <days>', 'ask what the plan would have done to the sessions of the last days: 30d (at most 1,000)', parseDays)
-    .option('--snapshot <file>', 'plan from the snapshot of drift --snapshot, without a token; such a plan cannot be applied')
+    .addOption(
+      new Option('--snapshot <file>', 'plan from the snapshot of drift --snapshot, without a token; such a plan cannot be applied').implies(
+        {
+          secrets: 'unresolved',
+        },
+      ),
+    )
     .addOption(secretsOption())
     .addOption(keepGoingOption())
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
@@ -64,13 +71,13 @@ async function replayLast(made: CreatedRun, days: number, running: Running): Pro
 }
 
 /** Shows what apply would do, or what a snapshot of the gateway shows of that. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
-async function runPlan(given: PlanCommandFlags, context: CliContext): Promise<number> {
-  const { snapshot: file } = given;
-  const other = file === undefined ? undefined : (['out', 'replay'] as const).find((name) => given[name] !== undefined);
+async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
+  const { snapshot: file } = flags;
+  const other = file === undefined ? undefined : (['out', 'replay'] as const).find((name) => flags[name] !== undefined);
   if (other !== undefined)
     throw new UsageError(`--snapshot and --${other} cannot be combined: --${other} needs the gateway itself`, 'remove one of them');
-  // A snapshot has no values to compare with.
-  const flags: PlanCommandFlags = file === undefined ? given : { ...given, secrets: 'unresolved' };
+  if (file !== undefined && flags.secrets === 'resolve')
+    throw new UsageError('--snapshot and --secrets resolve cannot be combined: a snapshot has no values of secrets', 'remove one of them');
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
   const project = await openProject(flags, context);

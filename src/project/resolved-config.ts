@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireNoLink } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
@@ -233,6 +233,17 @@ function namesIn(text: string): readonly string[] {
 export function requirePathPerTarget(paths: readonly string[]): void {
   const shared = paths.find((path) => !path.includes(placeholder));
   if (shared !== undefined) throw new UsageError(`several targets would use the same file "${shared}"`, `add ${placeholder} to its name`);
+}
+
+/** Throws UsageError when a run would write two outputs to one file, or one over its config. */
+export function requireOwnFiles(paths: readonly string[], { config }: Pick<ProjectSelection, 'config'>, context: ProjectContext): void {
+  if (paths.length === 0) return;
+  const files = paths.map((path) => resolve(context.cwd, path));
+  const again = paths.find((_, index) => files.indexOf(files[index] ?? '') < index);
+  if (again !== undefined) throw new UsageError(`two outputs would be written to the same file "${again}"`, 'give each a name of its own');
+  const { value: found } = findConfig(context, config);
+  const over = found === undefined ? -1 : files.indexOf(resolve(context.cwd, found.file.path));
+  if (over !== -1) throw new UsageError(`"${paths[over] ?? ''}" is the config file, and would be overwritten`, 'write to another file');
 }
 
 /** Returns the path with the target's name in place of `{target}`. */

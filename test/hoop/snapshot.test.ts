@@ -139,6 +139,7 @@ describe('a snapshot is refused', () => {
     ['with another key', [], { OSTIARY_SNAPSHOT_KEY: key.replace('0', '1') }, 'was sealed with another key'],
     ['where a plan is to be saved', ['--out', 'plan.json'], keyAlone, '--snapshot and --out cannot be combined'],
     ['where sessions are to be read', ['--replay', '3d'], keyAlone, '--snapshot and --replay cannot be combined'],
+    ['where secrets are to be read', ['--secrets', 'resolve'], keyAlone, '--snapshot and --secrets resolve cannot be combined'],
     [
       'where the config names another dialect',
       ['--dialect', 'interface'],

@@ -11,7 +11,14 @@ import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from '../conte
 import { runGuarded } from './guard.ts';
 import { printerFor } from '../output/printer.ts';
 import type { FailedTarget } from '../output/write-failure-reports.ts';
-import { isPathPerTarget, pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/resolved-config.ts';
+import {
+  isPathPerTarget,
+  pathForTarget,
+  requireOwnFiles,
+  requirePathPerTarget,
+  selectTargets,
+  type TargetSelector,
+} from '../../project/resolved-config.ts';
 import { resolveProject } from '../../project/project.ts';
 import { version } from '../context/version.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
@@ -66,13 +73,14 @@ type TargetRun = TargetEnd & {
 /**
  * Runs the command for each selected target, one after another; a failed target does not stop the others. Text is printed
  * target by target. JSON documents are merged into one, which also lists each failed target and the reason. Returns the most
- * important exit code. Throws UsageError when targets would use the same file.
+ * important exit code. Throws UsageError when outputs or targets would use the same file.
  */
 export async function runForTargets<F extends MultiTargetFlags>(
   flags: F,
   context: CliContext,
   command: MultiTargetCommand<F>,
 ): Promise<number> {
+  requireOwnFiles(pathsOf(flags), flags, context);
   const selected = command.isJoint === true ? undefined : selectTargets(flags, context);
   const affected = flags.affected === true ? await readAffected(flags, context) : undefined;
   const names = affected?.names ?? selected;

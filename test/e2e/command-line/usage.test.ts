@@ -44,6 +44,9 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --allow plan/window=', 'invalid value "plan/window=" for --allow', 'expected AREA/CODE=REASON with a reason'],
   ['plan --out --full', 'option "--out <file>" has no value: --full is another option', 'run ostiary plan --help for the list of flags'],
   ['plan --target x', 'unknown target "x" in ostiary.yaml', 'targets: production'],
+  ['drift --snapshot x.bin --report json=./x.bin', 'two outputs would be written to the same file "x.bin"', 'give each a name of its own'],
+  ['plan --report html=x --report json=x', 'two outputs would be written to the same file "x"', 'give each a name of its own'],
+  ['drift --snapshot ostiary.yaml', '"ostiary.yaml" is the config file, and would be overwritten', 'write to another file'],
   ['explain GuardrailRule/no-drop inptu', 'unknown field "inptu" of GuardrailRule', 'did you mean "input"?'],
 ];
 
