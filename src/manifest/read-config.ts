@@ -209,9 +209,9 @@ function toTls(target: JsonObject, root: string): TargetTls | undefined {
   const [ca, clientCertificate, clientKey] = [source(target['ca']), source(target['client_certificate']), source(target['client_key'])];
   if (ca === undefined && clientCertificate === undefined && clientKey === undefined) return undefined;
   return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(clientCertificate === undefined ? {} : { clientCertificate }),
-    ...(clientKey === undefined ? {} : { clientKey }),
+    ca,
+    clientCertificate,
+    clientKey,
   };
 }
 

@@ -37,7 +37,7 @@ export type PendingObject = {
 
 /** What an incomplete apply writes; without a commit its manifests are not committed. */
 export type PendingWrites = {
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   readonly objects: readonly PendingObject[];
   readonly edges: readonly EdgeEnds[];
 };
@@ -51,7 +51,7 @@ export type RecordedApply = {
   /** RFC 3339; empty for an empty log. */
   readonly after: string;
   /** Absent until the apply has ended. */
-  readonly until?: string;
+  readonly until?: string | undefined;
 };
 
 /**
@@ -70,29 +70,29 @@ export type RecordedNames = { readonly id: ResourceId; readonly former: readonly
 /** What is known of the applies to one target. */
 export type AppliedRecord = {
   /** The last completely applied commit. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   /** A commit that was completely applied since, but not reviewed; `commit` is then the last reviewed one that it contains. */
-  readonly unmerged?: string;
+  readonly unmerged?: string | undefined;
   /** The refusals that the last complete apply overrode. */
-  readonly overrides?: readonly { readonly code: string; readonly reason: string }[];
+  readonly overrides?: readonly { readonly code: string; readonly reason: string }[] | undefined;
   /** The last applies that wrote, the oldest first. */
-  readonly applies?: readonly RecordedApply[];
+  readonly applies?: readonly RecordedApply[] | undefined;
   /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */
-  readonly secrets?: string;
+  readonly secrets?: string | undefined;
   /** Which secrets were equal to those of the manifests, as keyed hashes that only the same token can compare. */
-  readonly verified?: string;
-  readonly access?: RecordedAccess;
+  readonly verified?: string | undefined;
+  readonly access?: RecordedAccess | undefined;
   /** Fields that the manifests leave to the gateway, as the last complete apply left them. */
-  readonly left?: readonly RecordedFields[];
+  readonly left?: readonly RecordedFields[] | undefined;
   /** The objects that had other names before. */
-  readonly names?: readonly RecordedNames[];
+  readonly names?: readonly RecordedNames[] | undefined;
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
   /** The approved plan that the last apply with a digest began; encrypted, absent after a complete apply. */
   readonly approved?: string;
   /** The digest of the approved plan that the last complete apply applied; absent if it had none. */
-  readonly digest?: string;
-  readonly lease?: ApplyLease;
+  readonly digest?: string | undefined;
+  readonly lease?: ApplyLease | undefined;
 };
 
 /** The signature of a record: the public half of its key, a counter that grows with each record, and the signature in base64. */

@@ -14,7 +14,7 @@ export type PemSource = { readonly env: string } | PemFile;
 export type PemFile = { readonly file: string; readonly below?: string; readonly text?: string };
 
 /** How a gateway proves who it is, and how Ostiary does; absent where only Node's authorities and the token count. */
-export type TargetTls = { readonly ca?: PemSource; readonly clientCertificate?: PemSource; readonly clientKey?: PemSource };
+export type TargetTls = Readonly<Partial<Record<'ca' | 'clientCertificate' | 'clientKey', PemSource | undefined>>>;
 
 /** One gateway and the manifests that are applied to it. */
 export type Target = {

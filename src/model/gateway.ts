@@ -12,12 +12,12 @@ import type { Secret } from './secret.ts';
 /** The gateway behind a URL, and the role of the token there. */
 export type GatewayIdentity = {
   readonly url: string;
-  readonly organisation?: string;
+  readonly organisation?: string | undefined;
   readonly dialect: string;
-  readonly version?: string;
-  readonly role?: 'admin' | 'auditor' | 'standard';
+  readonly version?: string | undefined;
+  readonly role?: 'admin' | 'auditor' | 'standard' | undefined;
   /** Fields of another dialect that the gateway reports: `Kind.field`. */
-  readonly borrowed?: readonly string[];
+  readonly borrowed?: readonly string[] | undefined;
 };
 
 /** The part of the identity that decides which fields a gateway has. */

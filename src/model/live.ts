@@ -65,7 +65,7 @@ export type LiveResource = {
   /** It states nothing: the gateway creates such an object where others name it. */
   readonly isLabel?: true;
   /** The version for conditional writes (an ETag), if the gateway has one. */
-  readonly version?: string;
+  readonly version?: string | undefined;
 };
 
 /** Lists the names of the connections that an object names, or that have it as their attribute. */
@@ -121,7 +121,7 @@ export type UnreadKind = {
 };
 
 /** The version of a gateway, and the provider that finds what it masks: '' where none is configured. Absent: it does not report it. */
-export type ServerFacts = { readonly version?: string; readonly provider?: string };
+export type ServerFacts = { readonly version?: string | undefined; readonly provider?: string | undefined };
 
 /** The complete state that was read from one gateway. */
 export type LiveState = {
@@ -129,17 +129,17 @@ export type LiveState = {
   /** Lookup tables for references. A missing kind cannot be listed on this gateway; references to it must be ids. */
   readonly lookups: Readonly<Record<string, readonly LookupEntry[]>>;
   /** The groups on the gateway; `unreadable` where it does not show its list of them, absent where it has none. */
-  readonly groups?: readonly string[] | 'unreadable';
+  readonly groups?: readonly string[] | 'unreadable' | undefined;
   /** The objects of watched kinds, which no manifest declares, sorted by name; absent where the gateway has no such kind, or none was asked for. */
   readonly watched?: readonly LiveResource[];
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
-  readonly longestAccess?: number;
+  readonly longestAccess?: number | undefined;
   /** The connections for which the gateway enforces their own limit, if not all. */
-  readonly accessLimits?: AccessLimits;
+  readonly accessLimits?: AccessLimits | undefined;
   /** What the gateway reports of itself that decides which rules it enforces. */
-  readonly server?: ServerFacts;
+  readonly server?: ServerFacts | undefined;
   /** The fields that the gateway keeps in a row beside each object, and writes by a request of their own: `Kind.field`. */
-  readonly rowFields?: Readonly<Record<string, RowFieldState>>;
+  readonly rowFields?: Readonly<Record<string, RowFieldState>> | undefined;
   /** Kinds of the gateway that decide access and were not listed. */
   readonly unread?: readonly UnreadKind[];
   /** How many objects are only as their list has them, because a read of a part did not need them; absent if there are none. */

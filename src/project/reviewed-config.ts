@@ -49,7 +49,7 @@ type PemPlace = { readonly repository: Repository; readonly commit: string; read
 /** Takes certificates and keys below the folder of the config from the commit: files of the checkout are not reviewed. */
 async function withReviewedPem(target: Target, place: PemPlace): Promise<Target> {
   if (target.tls === undefined) return target;
-  const entries = Object.entries(target.tls).map(async ([name, source]) => [name, await reviewedPem(source, place)] as const);
+  const entries = Object.entries(target.tls).map(async ([name, source]) => [name, source && (await reviewedPem(source, place))] as const);
   return { ...target, tls: Object.fromEntries(await Promise.all(entries)) };
 }
 

@@ -14,13 +14,13 @@ export type HttpRequest = {
   /** The body as JSON text. */
   readonly body?: string;
   /** The version to write against. */
-  readonly ifMatch?: string;
+  readonly ifMatch?: string | undefined;
   /** Statuses outside 2xx that are returned, not treated as failures. */
   readonly accept?: readonly number[];
   /** Values of this request that no message may contain; called only when the request fails. */
   readonly secrets?: () => readonly string[];
   /** What the answer may have, together with others. */
-  readonly share?: AnswerShare;
+  readonly share?: AnswerShare | undefined;
 };
 
 export type HttpResponse = {
@@ -171,8 +171,8 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
     path,
     attempt,
     elapsedMs,
-    ...(status === undefined ? {} : { status }),
-    ...('failure' in outcome ? { code: outcome.failure.code } : {}),
+    status,
+    code: 'failure' in outcome ? outcome.failure.code : undefined,
   });
   return outcome;
 }

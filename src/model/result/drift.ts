@@ -25,7 +25,7 @@ export type AuditedWrite = {
 };
 
 /** The last apply was of a commit that the reviewed branch does not contain; `reason` is that of its override. */
-export type UnmergedApply = { readonly commit: string; readonly branch: string; readonly reason?: string };
+export type UnmergedApply = { readonly commit: string; readonly branch: string; readonly reason?: string | undefined };
 
 /** The changes on a gateway outside Ostiary since the last apply. */
 export type Drift = {

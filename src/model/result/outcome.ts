@@ -53,8 +53,8 @@ export type RequestEvent = {
   readonly path: string;
   /** Counts from 1. */
   readonly attempt: number;
-  readonly status?: number;
-  readonly code?: string;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
   /** The time until the response was read, or the attempt failed, in milliseconds. */
   readonly elapsedMs: number;
 };

@@ -123,7 +123,7 @@ function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signatu
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
   if (missing !== undefined) return unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
-  return { record, ...(signature === undefined ? {} : { signature }) };
+  return { record, signature };
 }
 
 /** Returns the record as the message of a commit. */
@@ -212,6 +212,10 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
   return { ...record, pending: [...others, { ...writes, objects, edges: [...edges.values()] }] };
 }
 
+function unlessEmpty<T>(list: readonly T[] = []): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
@@ -220,13 +224,13 @@ export function completeRecord(
 ): AppliedRecord {
   return {
     commit,
-    ...(overrides.length === 0 ? {} : { overrides }),
-    ...(applies === undefined ? {} : { applies }),
+    overrides: unlessEmpty(overrides),
+    applies,
     ...secrets,
-    ...(access === undefined ? {} : { access }),
-    ...(left.length === 0 ? {} : { left }),
-    ...(names.length === 0 ? {} : { names }),
-    ...(digest === undefined ? {} : { digest }),
+    access,
+    left: unlessEmpty(left),
+    names: unlessEmpty(names),
+    digest,
     orphans,
     pending: [],
   };
@@ -252,13 +256,13 @@ export function unmergedRecord(
     ...record
   } = incompleteRecord(before, end, commit);
   return {
-    ...(reviewed === undefined ? {} : { commit: reviewed }),
+    commit: reviewed,
     unmerged: commit,
-    ...(end.overrides === undefined ? {} : { overrides: end.overrides }),
+    overrides: end.overrides,
     ...record,
-    ...(end.access === undefined ? {} : { access: end.access }),
-    ...(end.left === undefined || end.left.length === 0 ? {} : { left: end.left }),
-    ...(end.names === undefined || end.names.length === 0 ? {} : { names: end.names }),
+    access: end.access,
+    left: unlessEmpty(end.left),
+    names: unlessEmpty(end.names),
     orphans: end.orphans,
   };
 }
@@ -271,7 +275,7 @@ export function incompleteRecord(
 ): AppliedRecord {
   const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
-  const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
+  const { pending, orphans, ...rest } = withPending(record, { commit, ...writes });
   const isLeft = (one: PendingObject): boolean => !one.ours || isLive(one);
   const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLeft) }, record.commit));
   return {

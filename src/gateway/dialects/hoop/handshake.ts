@@ -15,12 +15,12 @@ export function readCapabilities(handshake: Handshake): Capabilities {
   const version = nonEmptyText(server['version']);
   const organisation = nonEmptyText(account['org_id']);
   return {
-    ...(organisation === undefined ? {} : { organisation }),
-    ...(version === undefined ? {} : { version }),
-    ...(role === undefined ? {} : { role }),
+    organisation,
+    version,
+    role,
     longestAccess,
     accessLimits: readServerFeatures(handshake).hasFreeLicense ? 'none' : 'reviewed',
-    server: { ...(version === undefined ? {} : { version }), ...readProvider(server) },
+    server: { version, ...readProvider(server) },
     keepsHiddenSecrets: true,
     keepsOmittedSecrets: false,
     seesAll: role === 'admin' || role === 'auditor',
