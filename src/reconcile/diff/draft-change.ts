@@ -1,4 +1,5 @@
 import { type DesiredResource, haveSameSecrets } from '../../model/desired.ts';
+import { memoizeByKey } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
@@ -27,6 +28,8 @@ import { cellsOf, withOrigins } from '../cells/object-cells.ts';
 export type KindFields = {
   readonly kind: Kind;
   readonly compared: readonly FieldRule[];
+  /** Returns the compared fields beside unread ones; undefined if one of them is unread in part, or could follow from others. */
+  readonly comparedBeside: (unread: LiveResource['unknown']) => readonly FieldRule[] | undefined;
   /** The compared fields whose empty value may mean another value. */
   readonly filledIn: readonly FieldRule[];
   /** Fields that protect, that a manifest may omit, and whose changes are not reported as those of objects without a manifest. */
@@ -40,6 +43,8 @@ export function kindFields(kind: Kind, state: Pick<LiveState, 'rowFields'> = {})
   return {
     kind,
     compared,
+    // Thousands of objects of which only the list was read have the same unread fields.
+    comparedBeside: memoizeByKey((unread) => fieldsBeside(compared, unread), { keyOf: (unread) => unread.join(' '), longest: 1000 }),
     filledIn: compared.filter((field) => field.omitted !== 'empty'),
     silent: kind.fields.filter((field) => field.omitted === 'kept' && field.protects !== undefined && !rows.has(field.name)),
   };
@@ -50,12 +55,14 @@ export function kindFields(kind: Kind, state: Pick<LiveState, 'rowFields'> = {})
  * needed, which may find no difference.
  */
 export function isUnchanged(
-  { compared, filledIn }: KindFields,
+  { comparedBeside, filledIn }: KindFields,
   desired: DesiredResource,
   live: LiveResource,
   base?: DesiredResource,
 ): boolean {
-  if (desired.ignore.length > 0 || !isReadable(compared, desired, live)) return false;
+  const compared = comparedBeside(live.unknown);
+  if (desired.ignore.length > 0 || compared === undefined) return false;
+  if (live.unknown.length > 0 && (desired.wholeSecrets.length > 0 || Object.keys(desired.secrets).length > 0)) return false;
   if (base !== undefined && !haveSameSecrets(desired, base)) return false;
   for (const { name, empty } of compared) {
     const wanted = desired.spec[name];
@@ -65,11 +72,10 @@ export function isUnchanged(
   return sameSecrets(desired, live);
 }
 
-/** Returns whether the token may read everything that the manifest sets. */
-function isReadable(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
-  if (unknown.length === 0) return true;
-  if (wholeSecrets.length > 0 || Object.keys(secrets).length > 0) return false;
-  return !unknown.some((path) => path === '' || compared.some(({ name }) => isPointerWithin(path, pointer(name))));
+function fieldsBeside(compared: KindFields['compared'], unread: LiveResource['unknown']): KindFields['compared'] | undefined {
+  const fields = compared.filter(({ name, omitted }) => omitted === 'derived' || !unread.includes(pointer(name)));
+  const isPartly = unread.some((path) => path === '' || fields.some(({ name }) => isPointerWithin(path, pointer(name))));
+  return isPartly ? undefined : fields;
 }
 
 function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
