@@ -121,8 +121,10 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const based = await readBase(site, input, branch);
   const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
   const unsignable = needsReview ? await findSignerRefusals(site, options.origin, based.proof) : [];
-  const own = options.own === undefined ? undefined : await readOwn(site, options.own);
-  const reviewed = configRef === undefined || configRef === options.own ? own : await readOwn(site, configRef);
+  const isOfName = based.read === undefined || parseAppliedRefName(based.read.name)?.target === input.target.name;
+  const known = isOfName ? based.base : undefined;
+  const own = options.own === undefined ? undefined : await readOwn(site, options.own, known);
+  const reviewed = configRef === undefined || configRef === options.own ? own : await readOwn(site, configRef, known);
   const proposed = reviewed === undefined ? undefined : await readProposed(site, reviewed);
   return {
     ...based,
@@ -335,10 +337,11 @@ async function readProposed(site: CommittedProject, { commit, value }: BranchPoi
   return { config: changedConfig(then, config.proposed ?? config, target.name), reviewed: value };
 }
 
-/** Reads the manifests at the branch point. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
-async function readOwn(site: CommittedProject, ref: string): Promise<BranchPoint> {
+/** Reads the manifests at the branch point, unless they are those of the base. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
+async function readOwn(site: CommittedProject, ref: string, base: BaseState | undefined): Promise<BranchPoint> {
   const { repository } = site;
   const { commit, diagnostics } = await findBranchPoint(repository, ref);
+  if (commit === base?.commit) return { commit, value: base.desired, diagnostics };
   const { value: tree, diagnostics: unread } = await readCommittedTree(site, commit);
   const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, commit, tree);
   if (value !== undefined) return { commit, value, diagnostics };
