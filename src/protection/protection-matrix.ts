@@ -44,14 +44,12 @@ function rowOf(
 ): ProtectionMatrixRow {
   const [first, last] = [had ?? emptyPosture, has ?? emptyPosture];
   const ways = new Map(change?.controls.map(({ control, direction }) => [control, direction]));
-  const rules = [...(has ?? first).rules].map(([rule, attached]) => ({ rule, ...attached }));
   return {
     connection,
     tags: has === undefined ? first.tags : last.tags,
     created: had === undefined || change?.created,
     deleted: has === undefined || undefined,
     direction: change?.direction,
-    rules: rules.length === 0 ? undefined : rules,
     cells: controlTypes.map((control) => {
       return {
         control,

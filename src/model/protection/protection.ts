@@ -275,8 +275,6 @@ export type ProtectionMatrixRow = {
   readonly deleted?: true | undefined;
   /** The verdict as a whole; absent when nothing changes. */
   readonly direction?: ProtectionVerdict | undefined;
-  /** The rules after the plan, or before it for a deleted connection; absent when there are none. */
-  readonly rules?: readonly (RuleEffect & { readonly rule: ResourceId })[] | undefined;
   /** One cell per column, in their order. */
   readonly cells: readonly ProtectionMatrixCell[];
 };

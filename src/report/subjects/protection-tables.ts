@@ -3,7 +3,6 @@ import { parsePosition } from '../../model/diagnostic.ts';
 import { compareText, type Json, type JsonObject } from '../../model/json.ts';
 import {
   type Cause,
-  type ConnectionRule,
   type ControlChange,
   type ControlColumn,
   type ControlType,
@@ -19,7 +18,7 @@ import { nameOf } from '../../model/resource.ts';
 import { type TableCell, type Fold, type FoldsBlock, type TableBlock, type TableRow, verdictWords } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { mark, markPlace } from '../marks.ts';
-import { attachmentsText, driftCause } from '../wording/causes.ts';
+import { driftCause } from '../wording/causes.ts';
 import { plural, shortList } from '../wording/phrases.ts';
 import { controlText, pathText } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
@@ -68,7 +67,7 @@ export function postureFolds(
 }
 
 function postureFold(change: PostureChange, columns: readonly ControlColumn[], sides: readonly [string, string]): Fold {
-  const { connection, direction, created, deleted, tags, controls, rules = [] } = change;
+  const { connection, direction, created, deleted, tags, controls } = change;
   const headings = controls.map(({ control }) => columnOf(columns, control).heading).join(', ');
   const note = created === true ? 'created' : deleted === true ? 'deleted' : headings;
   const badge = note !== headings && direction === 'neutral' ? '' : `${mark('badge', direction)} `;
@@ -79,7 +78,7 @@ function postureFold(change: PostureChange, columns: readonly ControlColumn[], s
     table: {
       type: 'table',
       headers: ['control', ...sides, 'effect', 'cause'],
-      rows: [...controls.map((one) => controlRow(one, columnOf(columns, one.control))), ...(rules.length === 0 ? [] : [rulesRow(rules)])],
+      rows: controls.map((one) => controlRow(one, columnOf(columns, one.control))),
     },
   };
 }
@@ -101,23 +100,7 @@ function controlRow({ direction, before, after, atLeast, causes }: ControlChange
 
 const leastText = 'at least; more are possible';
 
-/** Returns the rules on a connection with their attachments. A rule whose attachment alone changes is not marked. */
-function rulesRow(rules: readonly ConnectionRule[]): TableRow {
-  const [before, after] = (['before', 'after'] as const).map((side) =>
-    sideCell(
-      rules.flatMap(({ rule, ...sides }) => {
-        const { by } = sides[side] ?? {};
-        const isAlone = sides.before === undefined || sides.after === undefined;
-        const text = `${rule} (${attachmentsText(by ?? [])})`;
-        const marked = side === 'before' ? mark('removed', `− ${text}`) : mark('added', `+ ${text}`);
-        return by === undefined ? [] : [isAlone ? marked : mark('name', text)];
-      }),
-    ),
-  );
-  return { cells: ['rules on it', before ?? '', after ?? '', '', ''] };
-}
-
-function sideCell(texts: readonly string[], shown: (text: string) => string = String, remarks: readonly string[] = []): TableCell {
+function sideCell(texts: readonly string[], shown: (text: string) => string, remarks: readonly string[] = []): TableCell {
   const lines = texts.length === 0 ? [mark('quiet', 'nothing')] : shortList(texts, longestList).map(shown);
   return { lines: [...lines, ...remarks.map((text) => mark('quiet', text))] };
 }
@@ -208,46 +191,32 @@ function connectionRow(rows: readonly ProtectionMatrixRow[], columns: readonly C
   const note =
     rows.length > 1 ? ` and ${rows.length - 1} more` : first?.created === true ? ' created' : first?.deleted === true ? ' deleted' : '';
   const name = `${mark('name', names[0] ?? '')}${note === '' ? '' : mark('quiet', note)}`;
-  const rules = rows.length === 1 ? first?.rules : undefined;
   return {
     cells: [
       rows.length === 1 ? name : { lines: [name], title: shortList(names, longestList).join(', ') },
-      ...(first?.cells ?? []).map((cell) => controlCell(cell, columnOf(columns, cell.control), rules)),
+      ...(first?.cells ?? []).map((cell) => controlCell(cell, columnOf(columns, cell.control))),
     ],
     search: rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' '),
     direction: first?.direction ?? 'same',
   };
 }
 
-function controlCell(
-  { control, before, after, direction, atLeast }: ProtectionMatrixCell,
-  column: ControlColumn,
-  rules: ProtectionMatrixRow['rules'],
-): TableCell {
+function controlCell({ before, after, direction, atLeast }: ProtectionMatrixCell, column: ControlColumn): TableCell {
   const least = atLeast === true ? '+' : '';
   const [first, last] = [before, after].map((texts) => escapeTerminal(cellText(column, texts)));
-  const from = rulesText(control, rules);
   const sides = [listText(column, before), listText(column, after)];
-  if (direction === undefined)
-    return { lines: [`${last}${least}`], title: `${sides[1]}${from}`, ...(last === '·' ? { look: 'none' } : {}) };
+  if (direction === undefined) return { lines: [`${last}${least}`], title: sides[1] ?? '', ...(last === '·' ? { look: 'none' } : {}) };
   // Rules can differ in what no entry of the list names.
   const isAlike = sides[0] === sides[1];
   return {
     lines: [isAlike ? `${last}${least}` : `${first} ${arrow} ${last}${least}`],
     look: direction,
-    title: `${column.heading}: ${isAlike ? 'other conditions' : sides.join(' → ')}, ${verdictWords[direction]}${from}`,
+    title: `${column.heading}: ${isAlike ? 'other conditions' : sides.join(' → ')}, ${verdictWords[direction]}`,
   };
 }
 
 // Some fonts have no such character.
 const arrow = mark('icon', 'reroutes');
-
-/** Returns the rules behind a cell, and the attachments of each. */
-function rulesText(control: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
-  const giving = rules.filter(({ controls }) => controls.includes(control));
-  const texts = giving.map(({ rule, by }) => `${nameOf(rule)} (${attachmentsText(by)})`);
-  return texts.length === 0 ? '' : `; from ${shortList(texts, longestList).join(', ')}`;
-}
 
 /** Returns a cell in few characters: a count, or the only value. */
 function cellText(column: ControlColumn, texts: readonly string[]): string {
