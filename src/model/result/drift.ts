@@ -97,9 +97,6 @@ export type ExplainedPart = {
   readonly why: string;
 };
 
-/** The owner of an edge; edges of foreign rules, orphans and managers are never removed. */
-export type EdgeOwner = 'manifests' | 'foreign' | 'orphan' | 'manager';
-
 /** The reason why one field is or is not a change; never the value of a secret. */
 export type ExplanationRow = {
   readonly path: Pointer;
@@ -113,9 +110,6 @@ export type ExplanationRow = {
   readonly why: string;
   /** The differing parts, if not the whole field differs. */
   readonly parts?: readonly ExplainedPart[];
-  readonly owner?: EdgeOwner;
-  /** The positions that declare an edge: `file:line:column`. */
-  readonly declared?: readonly string[];
 };
 
 /** A rule on the explained connection, and what it does there; an empty list if it protects nothing. */

@@ -23,7 +23,7 @@ import { notComparedText } from '../../model/plan/not-compared.ts';
 import { expiryOf } from '../../model/plan/expired-access.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
-import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
+import type { ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
 import type { Cell, Side } from '../cells/cell.ts';
 import { edgeCell, type EdgeIndex, indexEdges } from '../cells/edge-cells.ts';
@@ -324,7 +324,7 @@ function unplannedStatus(reason: UncomparedReason | undefined, isUnwritten: bool
   return isUnwritten ? 'not written' : 'secret';
 }
 
-/** Returns a row for each live or declared edge of a field, with its owner and the reason. */
+/** Returns a row for each live or declared edge of a field, with the reason. */
 function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
   const { key, plan, resource, found } = subject;
   const self = resource?.key ?? key;
@@ -338,30 +338,30 @@ function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly Explana
     const edge = planned.get(other);
     const ends = field.edge === 'rule' ? { rule: self, connection: other } : { rule: other, connection: self };
     const wanted = edge === undefined ? resource !== undefined : edge.action === 'attach' || edge.action === 'blocked';
-    const declared = facts.declared(ends);
     const cell = edgeCell(ends, wanted, facts.index);
     return {
       path: pointer(field.name, nameOf(other)),
       ...sidesOf(cell),
-      ...reasonOf({ edge, ends, other, field, declared }, subject),
-      ...(declared.length === 0 ? {} : { declared: declared.map(({ place }) => place) }),
+      ...reasonOf({ edge, ends, other, field, declared: facts.declared(ends) }, subject),
     };
   });
 }
 
-type EdgeDeclarationSite = { readonly place: string; readonly bySelector: boolean };
-type EdgeFacts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly EdgeDeclarationSite[] };
+/** Where manifests declare an edge: `file:line:column`, and whether by a selector. */
+type EdgeFacts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly string[] };
 
 /** Collects where edges are declared, and which of them were applied. */
 function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): EdgeFacts {
   const index = indexEdges({ desired, live, registry, base: base?.desired });
   const manifests = desiredById(desired.resources);
-  const places = new Map<string, EdgeDeclarationSite[]>();
+  const places = new Map<string, readonly string[]>();
   for (const edge of desired.edges) {
-    const found = declaringPlaces(edge, manifests).map(({ how, at }) => ({ place: formatPosition(at), bySelector: how === 'selector' }));
+    const found = declaringPlaces(edge, manifests).toSorted((left, right) =>
+      compareText(formatPosition(left.at), formatPosition(right.at)),
+    );
     places.set(
       edgeKey(edge),
-      found.toSorted((left, right) => compareText(left.place, right.place)),
+      found.map(({ how, at }) => `${formatPosition(at)}${how === 'selector' ? ', by a selector' : ''}`),
     );
   }
   return { index, declared: (ends) => places.get(edgeKey(ends)) ?? [] };
@@ -373,21 +373,20 @@ type EdgeCase = {
   readonly ends: EdgeEnds;
   readonly other: ResourceId;
   readonly field: FieldRule;
-  readonly declared: readonly EdgeDeclarationSite[];
+  readonly declared: readonly string[];
 };
 
-type EdgeReason = Pick<ExplanationRow, 'status' | 'origin' | 'why' | 'owner'>;
+type EdgeReason = Pick<ExplanationRow, 'status' | 'origin' | 'why'>;
 
 function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: ExplainedSubject): EdgeReason {
   if (edge === undefined && subject.resource === undefined) return { status: 'kept', why: 'no manifest declares the object' };
-  const shown = declared.map(({ place, bySelector }) => (bySelector ? `${place}, by a selector` : place));
-  const places = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
-  if (edge === undefined) return { status: 'same', owner: 'manifests', why: `declared${places} and live` };
-  if (edge.action === 'foreign') return { status: 'foreign', ...foreignReason({ ends, other, field }, subject) };
+  const places = declared.length === 0 ? '' : ` (${declared.join('; ')})`;
+  if (edge === undefined) return { status: 'same', why: `declared${places} and live` };
+  if (edge.action === 'foreign') return { status: 'foreign', why: foreignReason({ ends, other, field }, subject) };
   const origin = edge.action === 'held' ? 'held' : edge.action === 'blocked' ? undefined : explainedOrigin({}, edge);
   const why = [edgeText(edge, places), origin === undefined ? '' : originText(origin, other)].filter((text) => text !== '').join('; ');
   const statuses = { attach: 'differs', detach: 'differs', held: 'held', blocked: 'blocked' } as const;
-  return { status: statuses[edge.action], owner: 'manifests', ...(origin === undefined ? {} : { origin }), why };
+  return { status: statuses[edge.action], ...(origin === undefined ? {} : { origin }), why };
 }
 
 function edgeText({ action, by }: EdgeChange, places: string): string {
@@ -396,24 +395,16 @@ function edgeText({ action, by }: EdgeChange, places: string): string {
   return action === 'blocked' ? `declared${places}, but one end is managed` : '';
 }
 
-/** Returns the owner of an edge that this plan may not remove. */
-function foreignReason(
-  { ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>,
-  subject: ExplainedSubject,
-): Pick<EdgeReason, 'why' | 'owner'> {
+/** Returns why this plan may not remove an edge: whose it is. */
+function foreignReason({ ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>, subject: ExplainedSubject): string {
   const { plan, live, resource } = subject;
   const orphan = plan.orphans.find(({ id }) => id === ends.rule || id === ends.connection);
-  if (orphan !== undefined)
-    return ownedBy('orphan', `live, and ${orphan.id} is an orphan: the attachment is kept until the orphan is deleted`);
+  if (orphan !== undefined) return `live, and ${orphan.id} is an orphan: the attachment is kept until the orphan is deleted`;
   const managed = live.resources.find(({ id, managedBy }) => managedBy !== undefined && (id === ends.rule || id === ends.connection));
-  if (managed !== undefined) return ownedBy('manager', `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`);
+  if (managed !== undefined) return `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`;
   const place = pointer(field.name, nameOf(other));
   if (resource?.ignore.some((one) => isPointerWithin(place, one)) === true)
-    return ownedBy('foreign', 'live, excluded by metadata.ignore: kept by every write, never removed');
+    return 'live, excluded by metadata.ignore: kept by every write, never removed';
   const why = plan.unmanaged.includes(other) ? `unmanaged: no manifest declares ${other}` : 'unmanaged';
-  return ownedBy('foreign', `live, ${why}: kept by every write`);
-}
-
-function ownedBy(owner: EdgeOwner, why: string): Pick<EdgeReason, 'why' | 'owner'> {
-  return { owner, why };
+  return `live, ${why}: kept by every write`;
 }

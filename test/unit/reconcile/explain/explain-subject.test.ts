@@ -100,9 +100,7 @@ describe('an edge', () => {
       field,
     });
     const places = ['access/connection_selector:21:1', 'access/guardrail_rules/rule:22:1'];
-    expect(rows).toMatchObject([
-      { owner: 'manifests', declared: places, why: `declared (${places[0]}, by a selector; ${places[1]}) and live` },
-    ]);
+    expect(rows).toMatchObject([{ status: 'same', why: `declared (${places[0]}, by a selector; ${places[1]}) and live` }]);
   });
 
   it('of an orphan is the orphan’s', () => {
@@ -110,7 +108,7 @@ describe('an edge', () => {
     const { rows } = explainCase({ base, desired: desiredOf(id), live: attached, beside: [liveOf(rule)], field });
     expect(rows).toMatchObject([
       {
-        owner: 'orphan',
+        status: 'foreign',
         base: { value: 'attached' },
         why: `live, and ${rule} is an orphan: the attachment is kept until the orphan is deleted`,
       },
@@ -132,7 +130,7 @@ describe('an edge', () => {
     };
     const ignored = both({ ignore: ['/guardrail_rules'] }, []);
     expect(explainCase({ ...ignored, live: attached }).rows).toMatchObject([
-      { owner: 'foreign', why: expect.stringContaining('excluded by metadata.ignore') },
+      { status: 'foreign', why: expect.stringContaining('excluded by metadata.ignore') },
     ]);
     expect(explainCase({ ...both({}, []), live: attached }).rows).toMatchObject([{ status: 'held', origin: 'held' }]);
     expect(explainCase({ ...both({}, [edgeOf(rule, id)]), live: liveOf(id) }).rows).toMatchObject([{ status: 'differs', origin: 'drift' }]);
