@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connection, guardrail } from '../e2e/project.ts';
 import { hoopProject, type CommandResult, type HoopProject, userToken } from '../support/hoop-project.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { encodedText } from '../../src/model/secret.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
 
 const count = 120;
@@ -74,6 +76,27 @@ test('plans of many connections after an apply make at most 30 requests, none pe
   const second = await project.ostiary(['apply', '--yes', '--quiet', '--allow', 'plan/too-many-weaker=test']);
   expect([second.code, second.stderr]).toEqual([0, '']);
   await expectFewRequests(project.ostiary(unchanged));
+});
+
+function led(host: string): JsonObject {
+  return { 'envvar:USER': { value: 'app' }, 'envvar:HOST': { value: host } };
+}
+
+test('where a connection is led elsewhere, those that no manifest leads anywhere are read', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/sandbox.yaml': connection('sandbox', { secret: led('10.0.0.5') }) });
+  expect(await project.ostiary(['apply', '--yes', '--quiet'])).toMatchObject({ code: 0 });
+  const there = { 'envvar:USER': encodedText('app'), 'envvar:HOST': encodedText('10.0.0.6') };
+  const guarded = { ...(await detailOf(project, 'sandbox')), name: 'guarded', reviewers: ['dba'], secret: there };
+  expect((await project.send('POST', '/connections', guarded)).status).toBe(201);
+  await expectFewRequests(project.ostiary(unchanged));
+  project.write({ 'access/sandbox.yaml': connection('sandbox', { secret: led('10.0.0.6') }) });
+  const moved = await project.ostiary(['plan', '--no-new-access']);
+  expect([moved.code, moved.stdout, detailReads(moved).length]).toEqual([
+    6,
+    expect.stringContaining('can reach what guarded leads to, without approval, through sandbox'),
+    2,
+  ]);
 });
 
 const { create } = useHoopRepositories();

@@ -105,6 +105,13 @@ export const accessChecks = [
     ['unit/protection/compare/destinations.test.ts: the server is spelled otherwise'],
   ],
   [
+    'where connections lead that no manifest leads anywhere is read',
+    'commands/planning/read-gateway.ts',
+    'unreadPlaces({ desired, live: inherited, applied: base })',
+    '[]',
+    ['hoop/request-count.test.ts: where a connection is led elsewhere'],
+  ],
+  [
     'a server that asks for no user is one place',
     'protection/compare/leads.ts',
     'shares(one.users, other.users) || (isAnonymous(one) && isAnonymous(other))',

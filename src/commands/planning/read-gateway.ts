@@ -15,6 +15,8 @@ import type { Plan } from '../../model/plan/plan.ts';
 import type { PlanBase } from '../../project/plan-base.ts';
 import type { OpenProject } from '../../project/project.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
+import { unreadPlaces } from '../../protection/compare/destinations.ts';
+import { readDetails } from '../../import/choose-objects.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
 import { type NeededPart, partFor, proposedPart, selectedParts } from '../../reconcile/prepare/needed-objects.ts';
 import type { Prepared, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
@@ -194,7 +196,10 @@ type GatherInput = ListedGateway & {
 /** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
 export type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
 
-/** Adds to the lists the ids that they hide, and the secrets that manifests set and lists omit, including those of replaced objects. */
+/**
+ * Adds to the lists the ids that they hide, and the secrets that manifests set and lists omit, including those of replaced objects, and of connections
+ * that may lead where another one is led.
+ */
 export async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   const { project, desired: loaded, base, record, gateway, identity, listed, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
@@ -204,7 +209,8 @@ export async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   const reads = { gateway, concurrency: project.target.readConcurrency, track: announceReads({ flags, context }) };
   const compared = flags.secrets === 'unresolved' ? withReadableValues(desired) : withLeftSecrets(desired, base);
   const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded: record?.verified });
-  const complete = await withPredecessors(live, desired, reads);
+  const inherited = await withPredecessors(live, desired, reads);
+  const complete = await readDetails(inherited, unreadPlaces({ desired, live: inherited, applied: base }), reads);
   return { live: record === undefined ? complete : withChangedSecrets(complete, loaded, record), unwritten };
 }
 

@@ -17,6 +17,7 @@ import { effective, type Effective, machineTerms } from '../effective/effective.
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
+import { isCredential } from './secret-keys.ts';
 import { isSameLead, type Lead, leadOf, leadsToSame, mayLeadToSame, newPartOf, placesOf } from './leads.ts';
 
 /** People who reach what other connections lead to more easily than before, because a connection leads there now. */
@@ -200,6 +201,25 @@ const wholeSecret = pointer('secret');
 function isAnyHidden(live: LiveResource | undefined, manifest: DesiredResource | undefined): boolean {
   const isUnread = live !== undefined && isWithinAny(wholeSecret, unreadPaths(live));
   return isUnread && manifest?.wholeSecrets.includes(wholeSecret) !== true;
+}
+
+/** The manifests now and as they were applied, and the gateway as far as it was read. */
+type ReadState = Pick<DestinationInput, 'desired' | 'live' | 'applied'>;
+
+/** Lists the connections of which only a read of their own shows where they lead, if a manifest leads another one elsewhere. */
+export function unreadPlaces({ desired, live, applied }: ReadState): readonly LiveResource[] {
+  const [manifests, before, found] = [desiredByKey(desired.resources), desiredByKey(applied?.resources ?? []), liveById(live.resources)];
+  if (!desired.resources.some((one) => isLedElsewhere(one, found.get(one.key)))) return [];
+  return live.resources.filter((one) => one.leftOut !== undefined && isAnyHidden(one, before.get(one.id) ?? manifests.get(one.id)));
+}
+
+function isLedElsewhere({ secrets }: DesiredResource, live: LiveResource | undefined): boolean {
+  return Object.entries(secrets).some(([path, secret]) => {
+    if (live === undefined || secret.state !== 'value' || isCredential(tokensOf(path)[1] ?? '') || isWithinAny(path, unreadPaths(live)))
+      return false;
+    const has = live.secrets[path];
+    return has?.state !== 'value' || !secret.equals(has);
+  });
 }
 
 /** Native access gives what commands give, and commands what runbooks give. */
