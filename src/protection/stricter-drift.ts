@@ -9,7 +9,7 @@ import { editSpec } from '../model/spec/edit.ts';
 import { decidesAccess, includesEvery } from './access/deciding-kinds.ts';
 import { differencesBetween } from './compare/plan-differences.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
-import { allConnections, type ProtectionSnapshot, lookupIn, rulesOn, withSpec } from './posture/protection-snapshot.ts';
+import { allConnections, everywhereIn, type ProtectionSnapshot, lookupIn, rulesOn, withSpec } from './posture/protection-snapshot.ts';
 
 /** What a revert does: it certainly takes protection away and adds none, it changes nothing for anybody, or anything else. */
 export type RevertEffect = 'weakens' | 'none' | 'other';
@@ -22,8 +22,16 @@ export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObj
  * it is after the plan.
  */
 export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
+  const rules = [...snapshot.resources].filter(([id]) => kindOf(id) !== 'Connection');
+  // What other connections are decides nothing about one.
+  const alone = (id: ResourceId): ProtectionSnapshot => {
+    const found = snapshot.resources.get(id);
+    const resources = new Map(found === undefined ? rules : [...rules, [id, found]]);
+    return { ...snapshot, resources, everywhere: everywhereIn(snapshot), lookup: lookupIn(snapshot) };
+  };
   return (id, drifted, reverted) => {
-    const [before, after] = [withSpec(snapshot, id, drifted), withSpec(snapshot, id, reverted)];
+    const state = kindOf(id) === 'Connection' ? alone(id) : snapshot;
+    const [before, after] = [withSpec(state, id, drifted), withSpec(state, id, reverted)];
     return revertEffect(before, after, [...new Set([...connectionsWith(id, before), ...connectionsWith(id, after)])]);
   };
 }

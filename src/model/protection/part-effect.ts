@@ -1,3 +1,4 @@
+import { groupBy } from '../collections.ts';
 import { overlaps, type Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 import type { PartEffect, ProtectionVerdict } from './protection.ts';
@@ -7,9 +8,14 @@ export type ChangedPart =
   | { readonly id: ResourceId; readonly path?: Pointer }
   | { readonly rule: ResourceId; readonly connection: ResourceId };
 
-/** Returns the effect of a part of a change on protection. */
-export function effectOfPart(effects: readonly PartEffect[], part: ChangedPart): ProtectionVerdict {
-  return combineVerdicts(effects.filter((one) => isAbout(one, part)).map(({ direction }) => direction));
+/** Returns a lookup of the effect that a part of a change has on protection. */
+export function effectsByPart(effects: readonly PartEffect[]): (part: ChangedPart) => ProtectionVerdict {
+  const byObject = groupBy(effects, ({ by }) => by);
+  return (part) => {
+    const objects = 'rule' in part ? [part.rule, part.connection] : [part.id];
+    const found = objects.flatMap((id) => byObject.get(id) ?? []).filter((one) => isAbout(one, part));
+    return combineVerdicts(found.map(({ direction }) => direction));
+  };
 }
 
 /** Combines the verdicts of several parts: one that weakens and another that strengthens give `both`. */

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../model/json.ts';
 import { documentJson } from '../document-json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
-import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
-import { type ControlColumn, type Headline, type PartEffect, sortHeadlines } from '../../model/protection/protection.ts';
+import { combineVerdicts, effectsByPart } from '../../model/protection/part-effect.ts';
+import { type ControlColumn, type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject } from './plan.ts';
@@ -76,7 +76,7 @@ const shownWriters = 3;
 
 /** Returns all drifted objects. */
 export function driftedObjects({ plan, writes, protection: { parts = [] } }: Drift): readonly DriftedObject[] {
-  const context = { writes, parts };
+  const context = { writes, effectOf: effectsByPart(parts) };
   const { written, others } = groupEdges(plan);
   const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
   const heldBy = new Map<ResourceId, EdgeChange[]>();
@@ -94,19 +94,16 @@ export function driftedObjects({ plan, writes, protection: { parts = [] } }: Dri
   ];
 }
 
-type DriftContext = { readonly writes: Drift['writes']; readonly parts: readonly PartEffect[] };
+type DriftContext = { readonly writes: Drift['writes']; readonly effectOf: ReturnType<typeof effectsByPart> };
 
-function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, parts }: DriftContext): DriftedObject {
+function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, effectOf }: DriftContext): DriftedObject {
   const action = undone[change.action];
   const key = liveKeyOf(change);
   const { reach: _, ...beside } = change;
   return {
     change,
     sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
-    direction: combineVerdicts([
-      effectOfPart(parts, { id: key }),
-      ...edges.filter(({ rule }) => rule !== key).map((edge) => effectOfPart(parts, edge)),
-    ]),
+    direction: combineVerdicts([effectOf({ id: key }), ...edges.filter(({ rule }) => rule !== key).map(effectOf)]),
     note: noteOf(change),
     rows: action === 'delete' ? [] : changeRows({ action, fields: change.fields.map(inverse) }),
     edges: edges.length === 0 ? [] : [...edgeChangeRows(beside, edges.map(inverseEdge)), ...reachRows(change, true)],
