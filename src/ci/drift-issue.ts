@@ -11,7 +11,6 @@ import type { Drift } from '../model/result/drift.ts';
 import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
 import { adoptionRequest, driftIssue, type RunReport } from '../report/markdown/comment.ts';
 import { renderMarkdown } from '../report/markdown/markdown.ts';
-import { driftMarkdown } from '../report/reports.ts';
 import { adoptionDocument, driftDocument, driftTitleEnd } from '../report/subjects/drift.ts';
 import { codeSpan } from '../report/escape.ts';
 import { fileLinks } from '../report/links.ts';
@@ -150,7 +149,7 @@ async function keep(forge: Forge, result: ReportedTask, { found, linked, isNews 
     bodyWithin: (limit) =>
       driftIssue({ body: driftDocument([rest]), note, adoption, startPage: run.startPage, ...reportOrigin(task) }, limit),
     // Links contain the commit, so the comparison uses the text without links.
-    content: `${driftMarkdown([rest])}${note}${adoption ?? ''}`,
+    content: `${renderMarkdown(driftDocument([rest]))}${note}${adoption ?? ''}`,
     label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },
     labels,
     assignees: task.inputs.assignees,

@@ -129,8 +129,6 @@ export type Result = {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly hint?: string | undefined;
-  /** The title of the list that it belongs to, in their order. */
-  readonly section: string;
   /** A short report names it first, with its reason. */
   readonly isFailure: boolean;
   /** The order in which results are left out for length; the lowest stay longest. */
@@ -138,11 +136,10 @@ export type Result = {
   readonly likeness: string;
 };
 
-/** What happened, by sections. */
+/** What happened. */
 export type ResultsBlock = {
   readonly type: 'results';
   readonly results: readonly Result[];
-  readonly sections: readonly string[];
 };
 
 /** Headers and rows of a table, and the lines below each row. */

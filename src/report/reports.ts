@@ -1,11 +1,9 @@
 import type { Plan } from '../model/plan/plan.ts';
-import type { Drift } from '../model/result/drift.ts';
 import type { LinkOf } from './links.ts';
 import type { AppliedPlan } from './document.ts';
 import { renderMarkdown } from './markdown/markdown.ts';
 import { renderJson } from './serialize.ts';
 import { applyDocument } from './subjects/apply.ts';
-import { driftDocument } from './subjects/drift.ts';
 import { planDocument } from './subjects/plan.ts';
 import type { Terminal } from './wrap.ts';
 import { renderReportText } from './text/text.ts';
@@ -38,9 +36,4 @@ export function applyMarkdown(applied: readonly AppliedPlan[], limit?: number): 
 /** Returns the results of applies as JSON. */
 export function applyJson(applied: readonly AppliedPlan[]): string {
   return renderJson(applyDocument(applied));
-}
-
-/** Returns drifts as Markdown, as long as a comment may be. */
-export function driftMarkdown(drifts: readonly Drift[]): string {
-  return renderMarkdown(driftDocument(drifts));
 }

@@ -107,15 +107,11 @@ const signs: Readonly<Partial<Record<OutcomeWord, Sign>>> = {
   held: '=',
 };
 
-const sections = ['Failed', 'Not done: plan and apply again', 'Not changed', 'Done'] as const;
-
-/** Returns the outcomes of an apply: failures first, then what is left to do, what stays as it is, and what is done. */
+/** Returns the outcomes of an apply. */
 function resultsBlock({ outcomes }: ApplyResult): ResultsBlock {
   const results = outcomes.map((outcome): Result => {
     const { id, status, action, begun, code, message, hint } = outcome;
     const word = outcomeWord(outcome);
-    const isLeft = isUnfinished(outcome);
-    const section = sections[status === 'failed' ? 0 : isLeft ? 1 : status === 'done' || status === 'already' ? 3 : 2];
     const sign = signs[word];
     return {
       name: id,
@@ -124,13 +120,12 @@ function resultsBlock({ outcomes }: ApplyResult): ResultsBlock {
       code,
       message,
       hint,
-      section,
-      isFailure: status === 'failed' || begun === true || (status === 'blocked' && isLeft),
+      isFailure: status === 'failed' || begun === true || (status === 'blocked' && isUnfinished(outcome)),
       order: order[status],
       likeness: JSON.stringify([status, action, code, message, hint, kindOf(id)]),
     };
   });
-  return { type: 'results', results, sections };
+  return { type: 'results', results };
 }
 
 /** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 1 failed, 2 not started, 3 created.` */

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { snapshotPlan } from '../../../src/protection/posture/diff-postures.ts';
 import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
-import { driftMarkdown, planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
+import { planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
+import { renderMarkdown } from '../../../src/report/markdown/markdown.ts';
 import { driftDocument } from '../../../src/report/subjects/drift.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
 import { renderReportText } from '../../../src/report/text/text.ts';
@@ -46,7 +47,7 @@ test('long values are shortened in every report for people, and whole in JSON', 
     markdown: planMarkdown([plan]).length,
     html: renderHtml(planDocument([plan], { matrix: buildProtectionMatrix(plan, snapshotPlan(plan, live, registry)) })).length,
     drift: renderReportText(driftDocument([drift]), { color: plainPalette }).length,
-    issue: driftMarkdown([drift]).length,
+    issue: renderMarkdown(driftDocument([drift])).length,
   };
   for (const length of Object.values(lengths)) expect(length).toBeLessThan(60_000);
   expect(planText([plan], { color: plainPalette })).toContain('… (300000 characters)');
