@@ -53,3 +53,15 @@ test('long values are shortened in every report for people, and whole in JSON', 
   expect(planText([plan], { color: plainPalette })).toContain('… (300000 characters)');
   expect(planJson([plan])).toContain(large);
 });
+
+test.each(['changed', 'unchanged'])('the page of a plan with 50,000 %s connections has less than 2 MB and 500 rows', async (which) => {
+  const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/db', spec: connection('db').spec }] });
+  const { plan, live } = await planAgainst(gateway, desiredState([connection('db', { reviewers: ['dba'] })]));
+  const { columns, rows } = buildProtectionMatrix(plan, snapshotPlan(plan, live, registry));
+  const [row] = rows;
+  if (row?.direction === undefined) throw new Error('the connection is not changed');
+  const one = which === 'changed' ? row : { ...row, direction: undefined };
+  const many = Array.from({ length: 50_000 }, (_, index) => ({ ...one, connection: `Connection/connection-${index}` }) as const);
+  const html = renderHtml(planDocument([plan], { matrix: { columns, rows: many } }));
+  expect([html.length < 2_000_000, html.split('<tr').length < 500]).toEqual([true, true]);
+});
