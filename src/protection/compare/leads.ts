@@ -31,6 +31,8 @@ type LeadSecrets = Readonly<Record<Pointer, readonly (DesiredSecret | LiveSecret
 
 const keysOf = {
   host: /(^|[:_])(pg|db)?(host|hostname|hostaddr|server|addr|address|endpoint|datasource)$/i,
+  /** What stands for a server where no setting names one. */
+  unit: /(^|[:_])(cluster|cluster_name|cluster_id|instance_id|project|project_id)$/i,
   port: /(^|[:_])(pg|db)?port$/i,
   database: /(^|[:_])(pg|db)?(db|database|databasename|dbname|db_name|initialcatalog|sid|service_name)$/i,
   url: /(^|[:_])(db)?(url|uri|connection_string|dsn)$/i,
@@ -65,11 +67,12 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
   const identitiesOf = (keys: RegExp): readonly string[] =>
     all.filter(({ key }) => keys.test(key)).flatMap(({ some }) => some.flatMap(identities));
   const subtype = asText(spec['subtype']);
-  const addresses = [...identitiesOf(keysOf.host), ...identitiesOf(keysOf.url)].map(addressIn);
+  const hosts = [...identitiesOf(keysOf.host), ...identitiesOf(keysOf.url)];
+  const addresses = (hosts.length > 0 ? hosts : identitiesOf(keysOf.unit)).map(addressIn);
   const ports = identitiesOf(keysOf.port).flatMap((port) => port.split(',').map(portNumber));
   const agent = asText(spec['agent_id']);
   const servers = addresses
-    .flatMap(({ hosts }) => hosts)
+    .flatMap((one) => one.hosts)
     .flatMap(({ name, port }) => {
       const place = local.test(name.slice(1)) ? `${name} by ${agent}` : name;
       const stated = ports.length > 0 ? ports : [defaultPorts[subtype] ?? ''];
@@ -105,7 +108,7 @@ const reference = /^_[a-z][\w-]*:/i;
 /** Returns where the value of a secret is kept, if it is not in the manifest or on the gateway. */
 function sourcesOf(secret: DesiredSecret | LiveSecret): readonly string[] {
   if (hasOwnSource(secret)) return [`@${secret.source}`];
-  const text = secret.state === 'value' ? secret.reveal() : '';
+  const text = secret.state === 'value' ? decodedText(secret) : '';
   return reference.test(text) ? [`@reference:${text}`] : [];
 }
 

@@ -3,7 +3,7 @@ import { isToolKey } from '../../model/spec/tool-lists.ts';
 
 /** Keys that are not credentials themselves but decide where or how the connection is made. */
 const setting =
-  /(^|[:_])(pg|db)?(host|hostname|hostaddr|port|url|uri|addr|address|endpoint|server|socket|db|database|dbname|sid|service|service_name|schema|table|index|region|zone|bucket|path|sslmode|ssl|tls|insecure|options|ca)$/i;
+  /(^|[:_])(pg|db)?(host|hostname|hostaddr|port|url|uri|addr|address|endpoint|server|socket|cluster|cluster_name|cluster_id|instance_id|project|project_id|db|database|dbname|sid|service|service_name|schema|table|index|region|zone|bucket|path|sslmode|ssl|tls|insecure|options|ca)$/i;
 
 /** Keys that name a user; they redirect nothing. */
 const identity = /(^|[:_])(pg|db)?(user|username|login|account|role)$/i;

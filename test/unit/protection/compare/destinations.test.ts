@@ -137,6 +137,18 @@ describe('people reach a destination more easily where', () => {
   });
 });
 
+function eks(name: string, cluster: string, spec: JsonObject): Manifest {
+  const secret = { 'envvar:EKS_CLUSTER': { value: cluster }, 'envvar:AWS_SECRET_ACCESS_KEY': fromLedger };
+  return connectionManifest(name, { ...spec, type: 'custom', subtype: 'kubernetes-eks', secret });
+}
+
+test('a cluster stands for a server that no setting names', () => {
+  const prod = eks('prod', 'prod', guarded);
+  const opened = ['Connection/sandbox risk/destination-opened'];
+  expect(alarmsOf([eks('sandbox', 'dev', open), prod], [eks('sandbox', 'prod', open), prod])).toEqual(opened);
+  expect(alarmsOf([prod], [eks('sandbox', 'dev', open), prod])).toEqual([]);
+});
+
 test.each<[what: string, spec: JsonObject]>([
   ['a server that is read elsewhere', { secret: { 'envvar:HOST': '_cloudsecrets:ledger:host', 'envvar:PASS': fromLedger } }],
   [
