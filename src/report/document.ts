@@ -63,8 +63,6 @@ export const approvesNothing = 'It approves no apply.';
 export type PlanFacts = {
   /** Absent of a plan that approves nothing, because a snapshot takes the place of the gateway. */
   readonly seals?: Plan['seals'];
-  /** The commit that it compares with. */
-  readonly base?: string | undefined;
   /** The counts of all that it does, in a sentence. */
   readonly counts: string;
   /** `3 resources unchanged. 1 attachment held.`; empty text if there is nothing else. */

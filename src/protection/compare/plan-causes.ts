@@ -19,8 +19,6 @@ type NamedTexts = { readonly texts: ReadonlySet<string>; readonly side?: 'before
 
 /** Finds what a plan writes of deciders. */
 export type PlanCauses = {
-  /** Returns the causes of a written edge: where it is declared, the lost tag, or the change that writes it. */
-  readonly causesOfEdge: (edge: EdgeChange) => readonly Cause[];
   /** Returns the keys of the changes that write a decider: an edge belongs to what writes it. */
   readonly writersOf: (decider: Decider) => readonly ResourceId[];
   /**
@@ -78,7 +76,6 @@ export function createPlanCauses(plan: PlannedWrites, { registry, snapshots, att
     return change === undefined ? [] : [resourceCause(change)];
   };
   return {
-    causesOfEdge,
     writersOf: ({ id, edge }) => {
       if (id === accessControl.id) return switching.map(liveKeyOf);
       const by = edge === undefined ? id : (edges.get(edgeKey({ rule: id, connection: edge }))?.by ?? id);

@@ -99,7 +99,6 @@ function planFacts(plan: Plan): PlanFacts {
   const isNothing = plan.changes.length + plan.accepted.length === 0;
   return {
     ...(plan.snapshot === undefined ? { seals: plan.seals } : {}),
-    base: plan.base,
     counts: plan.changes.length === 0 ? '' : planSummaryText(plan),
     unchanged: isNothing ? '' : `${plural(plan.unchanged, 'resource')} unchanged.${stayingEdgesText(plan)}`,
     policies: policies === '' ? '' : `${policies}.`,
