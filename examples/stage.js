@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The build that is shown; a test passes another one. */
-export const [, , dist = fileURLToPath(new URL('../dist', import.meta.url))] = process.argv;
+export const dist = fileURLToPath(new URL('../dist', import.meta.url));
 export const cli = join(dist, 'cli.js');
 
 export function say(text) {

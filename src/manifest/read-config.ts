@@ -194,7 +194,7 @@ function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Ta
     expire: (target['expire'] ?? shared['expire']) === 'apply' ? 'apply' : 'report',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
     released: readStrings(target['released']),
-    ...(typeof reviewed === 'string' ? { reviewed } : {}),
+    reviewed: typeof reviewed === 'string' ? reviewed : undefined,
   };
 }
 

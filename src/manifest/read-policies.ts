@@ -62,7 +62,7 @@ function toRequirement(
   return {
     expression,
     at: locate(path),
-    ...(typeof message === 'string' ? { message } : {}),
+    message: typeof message === 'string' ? message : undefined,
     diagnose: (problem, offset) => {
       const begins = locate(path);
       const start = offsetOf(file.text, begins);

@@ -106,16 +106,16 @@ export type RememberedObject = {
   /** The identity on the gateway. */
   readonly key: ResourceId;
   /** The gateway's id; an object with another one is unmanaged. */
-  readonly uid?: string;
+  readonly uid?: string | undefined;
   /** The last applied commit that declares it, and the place there. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   readonly at?: string;
   readonly removedIn?: string;
   readonly subject?: string;
   /** Its last applied manifest; undefined if that cannot be read. */
   readonly resource: DesiredResource | undefined;
   /** The apply that created it may have been interrupted before it was complete. */
-  readonly unfinished?: true;
+  readonly unfinished?: boolean;
 };
 
 /** What an incomplete apply wrote to an applied object: its manifest, absent where the apply closed the object. */
@@ -123,11 +123,11 @@ export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
   readonly resource?: DesiredResource;
   /** No manifest of the apply is known to declare the object: it may have deleted it. With a `uid`, it has deleted the object with that id. */
   readonly deletes?: true;
-  readonly uid?: string;
+  readonly uid?: string | undefined;
   /** The apply created the object, and may not have completed it. */
-  readonly unfinished?: true;
+  readonly unfinished?: boolean;
   /** The apply has written the object completely. */
-  readonly complete?: true;
+  readonly complete?: boolean;
 };
 
 /** The objects that an incomplete apply writes, and the edges that its manifests declare: it may have removed any other edge there. */

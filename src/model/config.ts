@@ -44,7 +44,7 @@ export type Target = {
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */
   readonly released: readonly string[];
   /** The branch of origin whose commits are reviewed; `any`: every commit counts; the default branch of origin if undefined. */
-  readonly reviewed?: string;
+  readonly reviewed?: string | undefined;
 };
 
 /** How many objects are read at the same time unless the config or an option says otherwise. */
@@ -82,11 +82,11 @@ export type Config = {
   readonly root: string;
   readonly targets: readonly Target[];
   /** The public halves of the keys that sign records of applies; without any, records need no signature. */
-  readonly recordKeys?: readonly string[];
+  readonly recordKeys?: readonly string[] | undefined;
   /** The random text that seals contents of secrets in digests; readers of the repository may know it. */
-  readonly digestKey?: string;
+  readonly digestKey?: string | undefined;
   /** The rules for decisions in comments on a pull request; absent without a config file. */
-  readonly approvals?: ApprovalRules;
+  readonly approvals?: ApprovalRules | undefined;
 };
 
 /** The people whose comments on a pull request override refusals and agree to plans. */

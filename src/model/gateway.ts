@@ -101,7 +101,7 @@ export type GatewaySnapshot = {
   readonly info: { readonly server: string; readonly status: number; readonly body: JsonObject };
   readonly caller: JsonObject;
   /** Absent where no bulk read brought them. */
-  readonly inherited?: 'hidden' | readonly (readonly [resource: string, keys: readonly string[]])[];
+  readonly inherited: 'hidden' | readonly (readonly [resource: string, keys: readonly string[]])[] | undefined;
   readonly live: LiveState;
 };
 

@@ -58,7 +58,7 @@ export type LiveResource = {
   /** The secrets come from a read or a write of this one object: lists leave them out. */
   readonly secretsApart?: true;
   /** The side that differs if the secrets do: it is proven to have changed since both were last equal, and for `source` the gateway has not. */
-  readonly changedSecrets?: 'gateway' | 'source';
+  readonly changedSecrets?: 'gateway' | 'source' | undefined;
   readonly managedBy?: string;
   /** The gateway reports no write since the creation. */
   readonly untouched?: boolean;
@@ -131,7 +131,7 @@ export type LiveState = {
   /** The groups on the gateway; `unreadable` where it does not show its list of them, absent where it has none. */
   readonly groups?: readonly string[] | 'unreadable' | undefined;
   /** The objects of watched kinds, which no manifest declares, sorted by name; absent where the gateway has no such kind, or none was asked for. */
-  readonly watched?: readonly LiveResource[];
+  readonly watched?: readonly LiveResource[] | undefined;
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
   readonly longestAccess?: number | undefined;
   /** The connections for which the gateway enforces their own limit, if not all. */
@@ -145,7 +145,7 @@ export type LiveState = {
   /** How many objects are only as their list has them, because a read of a part did not need them; absent if there are none. */
   readonly partly?: number;
   /** Objects that share their name with another one of their kind: no manifest can mean one of them. `resources` has none of them. */
-  readonly namesakes?: readonly LiveResource[];
+  readonly namesakes?: readonly LiveResource[] | undefined;
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

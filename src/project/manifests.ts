@@ -156,15 +156,15 @@ function loadInputOf(
     digestKey: config.digestKey,
     referencePrefixes: referencePrefixesOf(target.dialect),
     peek: (file) => readSecretFile(config.root, join(file)).value,
-    ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
-    ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
+    resolve: secrets === 'leave' ? undefined : secretReader(config.root, context),
+    resolveOnly: typeof secrets === 'string' ? undefined : secrets,
     registry,
     inspect,
-    ...(checkedDialect === undefined ? {} : { checkForGateway: manifestCheckOf(checkedDialect, target.allowedValues) }),
+    checkForGateway: checkedDialect === undefined ? undefined : manifestCheckOf(checkedDialect, target.allowedValues),
     everyPlace,
     ends,
-    ...(read === undefined ? {} : { tree: read.tree }),
-    ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),
+    tree: read?.tree,
+    pathInTree: config.root === context.cwd ? undefined : pathBelow(config.root, context),
   };
 }
 

@@ -95,7 +95,7 @@ export function recallObjects(
   for (const orphan of record.orphans) {
     if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
     const { id, key = id, uid } = orphan;
-    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
+    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), unfinished: uid === undefined });
   }
   const begun: BegunEdges[] = [];
   const isDone = (commit: string | undefined, one: PendingObject): boolean =>
@@ -126,14 +126,12 @@ export function recallObjects(
           id,
           key,
           resource,
-          ...(commit === undefined ? {} : { commit }),
-          ...(uid === undefined ? { unfinished: true } : { uid }),
+          commit,
+          uid,
+          unfinished: uid === undefined,
         });
       else {
-        const wrote =
-          resource === undefined
-            ? { deletes: true as const, ...(uid === undefined ? {} : { uid }) }
-            : { resource, ...(isComplete(one) ? { complete: true as const } : {}) };
+        const wrote = resource === undefined ? { deletes: true as const, uid } : { resource, complete: isComplete(one) };
         written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
       }
     }

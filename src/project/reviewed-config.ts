@@ -74,11 +74,8 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   const pending = [...now.keys()].filter((name) => !then.has(name));
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
-  const key = digestKey === undefined ? {} : { digestKey };
-  const { approvals: _, recordKeys: __, ...rest } = config;
-  const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };
-  const keys = reviewed.recordKeys === undefined ? {} : { recordKeys: reviewed.recordKeys };
-  return { ...rest, ...approvals, ...keys, ...key, targets, pending, proposed: config };
+  const checks = { approvals: reviewed.approvals, recordKeys: reviewed.recordKeys };
+  return { ...config, ...checks, digestKey, targets, pending, proposed: config };
 }
 
 /** Returns what the config of the working tree changes of the checks of a target since a commit. */

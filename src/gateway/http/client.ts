@@ -188,9 +188,8 @@ async function exchange(state: ClientState, request: HttpRequest, context: Reque
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
   };
-  const optional = { ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
   try {
-    return await transport.exchange({ method, url: context.url, headers, ...optional });
+    return await transport.exchange({ method, url: context.url, headers, body, signal });
   } catch (error) {
     return networkFailure(context, error);
   }

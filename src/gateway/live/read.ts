@@ -89,7 +89,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     longestAccess,
     accessLimits,
     server,
-    ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
+    rowFields: rows && rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on'),
   };
   const partly = lists.reduce((sum, list) => sum + (list.unread?.size ?? 0), 0);
   const apart = {

@@ -66,7 +66,7 @@ export type Adoption = {
   /** Drift that manifests cannot express, or not unambiguously. */
   readonly left: readonly Diagnostic[];
   /** The branch for edits of this target. */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /** The branch with the edits; absent when the working files were edited, or nothing was. */
   readonly branch?: Branch;
 };
@@ -100,10 +100,10 @@ export type ExplainedPart = {
 /** The reason why one field is or is not a change; never the value of a secret. */
 export type ExplanationRow = {
   readonly path: Pointer;
-  readonly desired?: Value;
-  readonly live?: Value;
+  readonly desired?: Value | undefined;
+  readonly live?: Value | undefined;
   /** The value that was last applied. */
-  readonly base?: Value;
+  readonly base?: Value | undefined;
   readonly status: ExplanationStatus;
   readonly origin?: ExplainedOrigin;
   readonly at?: Position;

@@ -97,7 +97,7 @@ export type TerraformHandover = {
 };
 
 /** An object in a Terraform state, by its address. */
-export type TerraformObject = { readonly address: string; readonly id?: ResourceId };
+export type TerraformObject = { readonly address: string; readonly id?: ResourceId | undefined };
 
 /** The result of a pull. */
 export type PullResult = {
