@@ -48,7 +48,7 @@ const commandsByHeading: CommandList['byHeading'] = {
     {
       name: 'schema',
       usage: '<kind>',
-      summary: 'print an example manifest of a kind, or its schema',
+      summary: 'print an example manifest of a kind',
       load: async () => (await import('./commands/schema.ts')).defineSchema,
     },
     {

@@ -4,17 +4,14 @@ import { UsageError } from '../model/errors.ts';
 import type { DefineCommand } from './context/options.ts';
 import { printerFor } from './output/printer.ts';
 import { exampleDocument, exampleKinds } from '../project/templates/example-documents.ts';
-import { schemaFiles, schemaPath } from '../project/templates/schema-files.ts';
 
 /** Defines `ostiary schema`. */
 export const defineSchema: DefineCommand = (command, run) => {
   command
     .addArgument(new Argument('<kind>', 'the kind of a manifest').choices([...exampleKinds]).argParser(kindNamed))
-    .option('--json', 'print the JSON Schema instead', false)
     .action((kind: string, flags) =>
       run((context) => {
-        const schema = schemaFiles().find(([path]) => path === schemaPath(kind))?.[1] ?? '';
-        printerFor(context, flags).print(flags.json ? schema : exampleDocument(kind));
+        printerFor(context, flags).print(exampleDocument(kind));
         return Promise.resolve(0);
       }),
     );
