@@ -6,6 +6,7 @@ import {
   controlTypes,
   type PostureChange,
 } from '../model/protection/protection.ts';
+import { memoizeByList } from '../model/collections.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { postureIn } from './posture/posture.ts';
@@ -18,19 +19,29 @@ export function buildProtectionMatrix(plan: Plan, snapshots: Pick<PlanSnapshots,
   const { before, after } = snapshots;
   const changed = new Map(plan.protection.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
-  const rows = [...ids].toSorted().map((id) => rowOf(id, postureIn(before, id), postureIn(after, id), changed.get(id)));
-  const empty = new Set(controlColumns.filter((column) => isLeftOut(column, rows)).map(({ type }) => type));
+  // Thousands of connections have equal cells.
+  const shared = new Map<string, ProtectionMatrixRow['cells']>();
+  const rows = [...ids].toSorted().map((id) => {
+    const row = rowOf(id, postureIn(before, id), postureIn(after, id), changed.get(id));
+    const text = JSON.stringify(row.cells);
+    const cells = shared.get(text) ?? row.cells;
+    shared.set(text, cells);
+    return { ...row, cells };
+  });
+  const distinct = [...shared.values()].flat();
+  const empty = new Set(controlColumns.filter((column) => isLeftOut(column, distinct)).map(({ type }) => type));
+  const shown = memoizeByList((cells: ProtectionMatrixRow['cells']) => cells.filter(({ control }) => !empty.has(control)));
   return {
     columns: controlColumns.filter(({ type }) => !empty.has(type)),
-    rows: rows.map((row) => ({ ...row, cells: row.cells.filter(({ control }) => !empty.has(control)) })),
+    rows: rows.map((row) => ({ ...row, cells: shown(row.cells) })),
   };
 }
 
 /** Returns whether no connection has a control of an optional column, or all have the one that includes all others. */
-function isLeftOut({ type, all, isOptional }: ControlColumn, rows: readonly ProtectionMatrixRow[]): boolean {
+function isLeftOut({ type, all, isOptional }: ControlColumn, cells: ProtectionMatrixRow['cells']): boolean {
   if (all === undefined && isOptional === undefined) return false;
-  const cells = rows.flatMap((row) => row.cells.filter(({ control }) => control === type));
-  return cells.every(({ before, after, direction }) => {
+  const own = cells.filter(({ control }) => control === type);
+  return own.every(({ before, after, direction }) => {
     const texts = [...before, ...after];
     return direction === undefined && (isOptional === true ? texts.length === 0 : texts.length > 0 && texts.every((text) => text === all));
   });
