@@ -30,6 +30,7 @@ import {
 import { type IdIndex, createIdIndex } from './id-index.ts';
 import { type EntryReader, entryReader } from './from-wire.ts';
 import { onFirstUse } from '../model/collections.ts';
+import { gatewayUrl } from '../model/config.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { type ApiError, AppError } from '../model/errors.ts';
 import type { AccessGrant } from '../model/protection/access-objects.ts';
@@ -218,7 +219,7 @@ export function apiRoot(text: string): string {
       hint: 'example: https://gateway.example.com/api; pass the token in an environment variable',
     });
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  return gatewayUrl(text);
 }
 
 async function sleepFor(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type PemSource,
   type Target,
   type TargetTls,
+  gatewayUrl,
 } from '../model/config.ts';
 import {
   type Checked,
@@ -182,7 +183,7 @@ function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Ta
   const reviewed = target['reviewed'] ?? shared['reviewed'];
   return {
     name,
-    url: withoutFinalSlash(toText(url)),
+    url: gatewayUrl(toText(url)),
     dialect: dialectNames.find((known) => known === dialect) ?? 'auto',
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
@@ -256,11 +257,6 @@ function targetsOf(value: JsonObject): readonly (readonly [string, JsonObject])[
 function joinPath(root: string, path: string): string {
   if (path === '') return root;
   return root.endsWith('/') ? `${root}${path}` : `${root}/${path}`;
-}
-
-/** Removes the final slashes, so that a gateway's URL has one spelling. */
-function withoutFinalSlash(url: string): string {
-  return url.replace(/\/+$/, '');
 }
 
 function emptyFile(file: SourceFile): Diagnostic {

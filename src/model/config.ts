@@ -50,6 +50,13 @@ export type Target = {
 /** How many objects are read at the same time unless the config or an option says otherwise. */
 export const defaultReadConcurrency = 16;
 
+/** Returns the one spelling of a gateway's URL: a host without case, no default port and no final slash. A text that is no such URL stays as it is. */
+export function gatewayUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isRoot = url !== undefined && url.username + url.password + url.search + url.hash === '';
+  return (isRoot ? `${url.origin}${url.pathname}` : text).replace(/\/+$/, '');
+}
+
 /**
  * Limits on changes that no reviewer saw, without an override. Those on mass changes count from `from` objects on. The shares are 0
  * to 1: of the managed objects for updates and deletes, of the live connections for lost protections.

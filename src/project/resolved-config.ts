@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireNoLink } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
-import { type Config, defaultLimits, defaultReadConcurrency, type Target } from '../model/config.ts';
+import { type Config, defaultLimits, defaultReadConcurrency, gatewayUrl, type Target } from '../model/config.ts';
 import { type Diagnostic, hasErrors, type SourceFile, didYouMean } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { isPartial } from '../model/resource-selection.ts';
@@ -77,9 +77,9 @@ export function withoutQuotes(diagnostics: readonly Diagnostic[], files: readonl
 
 /** Returns the URL of `--url`, otherwise of OSTIARY_URL unless that is empty. */
 function urlOverride({ url }: Pick<ProjectSelection, 'url'>, { env }: Pick<ProjectContext, 'env'>): ResolvedConfig['override'] {
-  if (url !== undefined) return { url, from: '--url' };
+  if (url !== undefined) return { url: gatewayUrl(url), from: '--url' };
   const variable = env['OSTIARY_URL'] ?? '';
-  return variable === '' ? undefined : { url: variable, from: 'OSTIARY_URL' };
+  return variable === '' ? undefined : { url: gatewayUrl(variable), from: 'OSTIARY_URL' };
 }
 
 /** Describes the config file that is in force, and what overrides the URL of a target; undefined without a config file. */

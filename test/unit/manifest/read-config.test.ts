@@ -43,6 +43,11 @@ describe('the config file', () => {
     });
   });
 
+  test.each(['https://Gateway.Example.com:443/api//', 'https://gateway%2eexample.com/v1/../api/'])('a gateway has one URL: %s', (url) => {
+    const { value } = read(config('prod:', `  url: ${url}`));
+    expect(value?.targets.map((one) => one.url)).toEqual(['https://gateway.example.com/api']);
+  });
+
   test('reads every field', () => {
     const text = config(
       'prod:',
