@@ -4,9 +4,9 @@ import { defaultLimits } from '../../src/model/config.ts';
 import { type Plan, planRisks } from '../../src/model/plan/plan.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import type { AccessState } from '../model/access-model.ts';
-import { destinationGains } from '../model/destinations.ts';
+import { destinationGains, possibleGains } from '../model/destinations.ts';
 import { editedAfter, leavingPairs, leftFieldsOf, uncoveredOf } from '../model/leaving-pairs.ts';
-import { newAccess, type Gain, verbsOf } from '../model/new-access.ts';
+import { type Compared, newAccess, type Gain, verbsOf } from '../model/new-access.ts';
 import { refusedAccess } from '../model/plan-report.ts';
 import { planSettled, recordedFields, settled, stateAfter, stateBefore } from '../model/settled-pair.ts';
 import { accessTestOf } from '../support/access-test.ts';
@@ -43,12 +43,12 @@ test(
         expect(losing.length).toBe(entries.size);
 
         const after = stateAfter(pair);
-        const since = (before: AccessState): readonly Gain[] => {
-          const sides = { before, after, predecessors: pair.predecessors };
-          return [...newAccess(sides), ...destinationGains(sides)];
-        };
-        const [sinceLive, sinceBase] = [since(stateBefore(pair)), since(stateBefore(settled(pair)))];
-        expect({ refused: verbsOf(refusedAccess(plan)) }).toEqual({ refused: verbsOf([...sinceLive, ...sinceBase]) });
+        const sidesOf = (before: AccessState): Compared => ({ before, after, predecessors: pair.predecessors });
+        const since = (before: AccessState): readonly Gain[] => [...newAccess(sidesOf(before)), ...destinationGains(sidesOf(before))];
+        const states = [stateBefore(pair), stateBefore(settled(pair))] as const;
+        const [sinceLive, sinceBase] = [since(states[0]), since(states[1])];
+        const possible = states.flatMap((one) => possibleGains(sidesOf(one)).map((connection) => ({ connection })));
+        expect({ refused: verbsOf(refusedAccess(plan)) }).toEqual({ refused: verbsOf([...sinceLive, ...sinceBase, ...possible]) });
 
         counts[leaving.length > 0 ? 'left' : 'whole'] += 1;
         counts[uncovered.length > 0 ? 'uncovered' : 'covered'] += 1;
