@@ -82,22 +82,27 @@ function led(host: string): JsonObject {
   return { 'envvar:USER': { value: 'app' }, 'envvar:HOST': { value: host } };
 }
 
-test('where a connection is led elsewhere, those that no manifest leads anywhere are read', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/sandbox.yaml': connection('sandbox', { secret: led('10.0.0.5') }) });
-  expect(await project.ostiary(['apply', '--yes', '--quiet'])).toMatchObject({ code: 0 });
-  const there = { 'envvar:USER': encodedText('app'), 'envvar:HOST': encodedText('10.0.0.6') };
-  const guarded = { ...(await detailOf(project, 'sandbox')), name: 'guarded', reviewers: ['dba'], secret: there };
-  expect((await project.send('POST', '/connections', guarded)).status).toBe(201);
-  await expectFewRequests(project.ostiary(unchanged));
-  project.write({ 'access/sandbox.yaml': connection('sandbox', { secret: led('10.0.0.6') }) });
-  const moved = await project.ostiary(['plan', '--no-new-access']);
-  expect([moved.code, moved.stdout, detailReads(moved).length]).toEqual([
-    6,
-    expect.stringContaining('can reach what guarded leads to, without approval, through sandbox'),
-    2,
-  ]);
-});
+test.each([[{}], [{ secret: { 'envvar:USER': { keep: true }, 'envvar:HOST': { keep: true } } }]])(
+  'where a connection is led elsewhere, those that no manifest leads anywhere are read: %j',
+  async (kept) => {
+    const project = await hoopProject();
+    project.write({ 'access/sandbox.yaml': connection('sandbox', { secret: led('10.0.0.5') }) });
+    expect(await project.ostiary(['apply', '--yes', '--quiet'])).toMatchObject({ code: 0 });
+    const there = { 'envvar:USER': encodedText('app'), 'envvar:HOST': encodedText('10.0.0.6') };
+    const guarded = { ...(await detailOf(project, 'sandbox')), name: 'guarded', reviewers: ['dba'], secret: there };
+    expect((await project.send('POST', '/connections', guarded)).status).toBe(201);
+    if ('secret' in kept) project.write({ 'access/guarded.yaml': connection('guarded', { reviewers: ['dba'], ...kept }) });
+    await project.ostiary(unchanged);
+    await expectFewRequests(project.ostiary(unchanged));
+    project.write({ 'access/sandbox.yaml': connection('sandbox', { secret: led('10.0.0.6') }) });
+    const moved = await project.ostiary(['plan', '--no-new-access']);
+    expect([moved.code, moved.stdout, detailReads(moved).length]).toEqual([
+      6,
+      expect.stringContaining('can reach what guarded leads to, without approval, through sandbox'),
+      2,
+    ]);
+  },
+);
 
 const { create } = useHoopRepositories();
 

@@ -100,14 +100,14 @@ export const accessChecks = [
   [
     'a server is the same however it is spelled',
     'protection/compare/leads.ts',
-    "(URL.canParse(url) ? new URL(url).hostname : text.toLowerCase()).replace(/\\.+$/, '')",
+    "(URL.canParse(url) ? new URL(url).hostname : text.toLowerCase()).replace(/(?<!\\.)\\.+$/, '')",
     'text',
     ['unit/protection/compare/destinations.test.ts: the server is spelled otherwise'],
   ],
   [
     'where connections lead that no manifest leads anywhere is read',
     'commands/planning/read-gateway.ts',
-    'unreadPlaces({ desired, live: inherited, applied: base })',
+    'unreadPlaces({ desired, live: inherited, listed, applied: base })',
     '[]',
     ['hoop/request-count.test.ts: where a connection is led elsewhere'],
   ],

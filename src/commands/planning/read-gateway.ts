@@ -210,7 +210,7 @@ export async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   const compared = flags.secrets === 'unresolved' ? withReadableValues(desired) : withLeftSecrets(desired, base);
   const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded: record?.verified });
   const inherited = await withPredecessors(live, desired, reads);
-  const complete = await readDetails(inherited, unreadPlaces({ desired, live: inherited, applied: base }), reads);
+  const complete = await readDetails(inherited, unreadPlaces({ desired, live: inherited, listed, applied: base }), reads);
   return { live: record === undefined ? complete : withChangedSecrets(complete, loaded, record), unwritten };
 }
 

@@ -203,14 +203,22 @@ function isAnyHidden(live: LiveResource | undefined, manifest: DesiredResource |
   return isUnread && manifest?.wholeSecrets.includes(wholeSecret) !== true;
 }
 
-/** The manifests now and as they were applied, and the gateway as far as it was read. */
-type ReadState = Pick<DestinationInput, 'desired' | 'live' | 'applied'>;
+/** The manifests now and as they were applied, and the gateway as its lists show it, and as far as it was read. */
+type ReadState = Pick<DestinationInput, 'desired' | 'live' | 'applied'> & { readonly listed: LiveState };
 
 /** Lists the connections of which only a read of their own shows where they lead, if a manifest leads another one elsewhere. */
-export function unreadPlaces({ desired, live, applied }: ReadState): readonly LiveResource[] {
+export function unreadPlaces({ desired, live, listed, applied }: ReadState): readonly LiveResource[] {
   const [manifests, before, found] = [desiredByKey(desired.resources), desiredByKey(applied?.resources ?? []), liveById(live.resources)];
   if (!desired.resources.some((one) => isLedElsewhere(one, found.get(one.key)))) return [];
-  return live.resources.filter((one) => one.leftOut !== undefined && isAnyHidden(one, before.get(one.id) ?? manifests.get(one.id)));
+  return listed.resources.filter(({ id, leftOut }) => {
+    const [one, manifest] = [leftOut && found.get(id), before.get(id) ?? manifests.get(id)];
+    return one !== undefined && (isAnyHidden(one, manifest) || isAnyKept(one, manifest));
+  });
+}
+
+/** Returns whether a manifest keeps a secret of which the value was not read; that it was verified shows that it is there. */
+function isAnyKept(live: LiveResource, manifest: DesiredResource | undefined): boolean {
+  return Object.entries(manifest?.secrets ?? {}).some(([path, { state }]) => state === 'keep' && live.secrets[path]?.state !== 'value');
 }
 
 function isLedElsewhere({ secrets }: DesiredResource, live: LiveResource | undefined): boolean {

@@ -175,7 +175,7 @@ function portNumber(port: string): string {
 function hostName(host: string): string {
   const text = host.replaceAll(/^\[|\]$/g, '');
   const url = `http://${text.includes(':') ? `[${text}]` : text}`;
-  const name = (URL.canParse(url) ? new URL(url).hostname : text.toLowerCase()).replace(/\.+$/, '');
+  const name = (URL.canParse(url) ? new URL(url).hostname : text.toLowerCase()).replace(/(?<!\.)\.+$/, '');
   const [, high = '', low = ''] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(name) ?? [];
   const address = high === '' ? name : [high, low].flatMap((half) => [parseInt(half, 16) >> 8, parseInt(half, 16) & 255]).join('.');
   return loopback.test(address) ? 'localhost' : address;
