@@ -44,7 +44,7 @@ export function kindFields(kind: Kind, state: Pick<LiveState, 'rowFields'> = {})
     kind,
     compared,
     // Thousands of objects of which only the list was read have the same unread fields.
-    comparedBeside: memoizeByKey((unread) => fieldsBeside(compared, unread), { keyOf: (unread) => unread.join(' '), longest: 1000 }),
+    comparedBeside: memoizeByKey((unread) => fieldsBeside(compared, unread), { keyOf: (unread) => JSON.stringify(unread), longest: 1000 }),
     filledIn: compared.filter((field) => field.omitted !== 'empty'),
     silent: kind.fields.filter((field) => field.omitted === 'kept' && field.protects !== undefined && !rows.has(field.name)),
   };
