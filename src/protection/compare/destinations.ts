@@ -18,7 +18,7 @@ import type { PlannedWrites } from '../posture/diff-postures.ts';
 import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
 import { isCredential } from './secret-keys.ts';
-import { isSameLead, type Lead, leadOf, leadsToSame, mayLeadToSame, newPartOf, placesOf } from './leads.ts';
+import { credentialsOf, isSameLead, type Lead, leadOf, leadsToSame, mayLeadToSame, newPartOf, placesOf } from './leads.ts';
 
 /** People who reach what other connections lead to more easily than before, because a connection leads there now. */
 export type DestinationGain = {
@@ -75,7 +75,11 @@ type ComparedLeads = { readonly moved: readonly (readonly [ResourceId, Lead])[];
 
 function compareDestinations({ moved, led }: ComparedLeads, input: DestinationInput): DestinationGains {
   const byPlace = new Map<string, ResourceId[]>();
-  for (const [id, lead] of led) for (const place of placesOf(lead)) addToGroup(byPlace, place, id);
+  const byCredential = new Map<string, ResourceId[]>();
+  for (const [id, lead] of led) {
+    for (const place of placesOf(lead)) addToGroup(byPlace, place, id);
+    for (const credential of credentialsOf(lead)) addToGroup(byCredential, `${lead.isPlaced} ${credential}`, id);
+  }
   const gains: DestinationGain[] = [];
   const unknown: DestinationGains['unknown'][number][] = [];
   for (const [id, lead] of moved) {
@@ -90,9 +94,13 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
     const former = input.formerOf(id);
     if (former !== undefined && guarded.includes(former)) continue;
     for (const one of gainsAt(id, guarded, input)) gains.push(one);
-    const possible = [...led].flatMap(([other, one]) =>
-      other !== former && !guarded.includes(other) && isPerhapsNew(one, { own, part }) ? [other] : [],
+    // Where two are known to lead, nothing else is possible.
+    const alike = (part.isPlaced ? [false] : [false, true]).flatMap((isPlaced) =>
+      credentialsOf(part).flatMap((credential) => byCredential.get(`${isPlaced} ${credential}`) ?? []),
     );
+    const possible = [...new Set(alike)]
+      .filter((other) => other !== former && !guarded.includes(other) && isPerhapsNew(led.get(other), { own, part }))
+      .toSorted(compareText);
     if (gainsAt(id, possible, input).length > 0) unknown.push({ connection: id, guarded: possible });
   }
   const bare = moved.filter(([, { isBare }]) => isBare).map(([id]) => id);
@@ -104,8 +112,8 @@ function isSamePlace(one: Lead | undefined, other: Lead): boolean {
 }
 
 /** Returns whether a connection may lead where another one did, and could not do so before. */
-function isPerhapsNew(other: Lead, { own, part }: { readonly own: Lead | undefined; readonly part: Lead }): boolean {
-  return mayLeadToSame(other, part) && (own === undefined || !mayLeadToSame(other, own));
+function isPerhapsNew(other: Lead | undefined, { own, part }: { readonly own: Lead | undefined; readonly part: Lead }): boolean {
+  return other !== undefined && mayLeadToSame(other, part) && (own === undefined || !mayLeadToSame(other, own));
 }
 
 /** The fields that decide where a connection leads. */

@@ -196,6 +196,11 @@ function sharesCredential(one: Lead, other: Lead): boolean {
   return shares(one.sources, other.sources) || one.credentials.some((own) => other.credentials.some((each) => own.equals(each)));
 }
 
+/** Returns texts of which connections with one credential have one in common: its source, or its value, which reaches no output. */
+export function credentialsOf({ sources, credentials }: Lead): readonly string[] {
+  return [...sources, ...credentials.map((secret) => `=${secret.reveal()}`)];
+}
+
 /** Returns whether both use one credential, and where one of them sends it cannot be known. */
 export function mayLeadToSame(one: Lead, other: Lead): boolean {
   if (one.isPlaced && other.isPlaced) return false;
