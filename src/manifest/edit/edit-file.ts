@@ -1,6 +1,6 @@
 import type { Document } from 'yaml';
 import { renderSplices } from './render-splices.ts';
-import { type SourceText, applySplices, createRootSite, displayColumn, toSourceText } from './source-text.ts';
+import { type SourceText, type Splice, applySplices, createRootSite, detectStyle, displayColumn, toSourceText } from './source-text.ts';
 import {
   type EditContext,
   type WantedEntry,
@@ -15,7 +15,6 @@ import {
 } from './wanted-node.ts';
 import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
-import { defaultStyle } from '../yaml/write-yaml.ts';
 import type { Checked, Diagnostic, DocumentDiagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { type Json, equal } from '../../model/json.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
@@ -64,6 +63,7 @@ function tryEditsAgain(path: string, text: string, edits: readonly FileEdit[]): 
 }
 
 type DocumentPlan = {
+  readonly document: Document.Parsed;
   readonly wanted: WantedNode;
   readonly context: EditContext;
   readonly value: Json;
@@ -85,9 +85,7 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
   if (plans.size === 0) return { text: file.text };
   if (source.lineEnding === 'mixed') return refuse(edits, 'the file has both CRLF and LF line ends; give all lines the same end');
   for (const literals of [true, false]) {
-    const splices = [...plans.values()].flatMap(({ wanted, context }) =>
-      renderSplices(wanted, source, context, { ...defaultStyle, literals }),
-    );
+    const splices = [...plans.values()].flatMap((plan) => createSplices(source, plan, literals));
     if (splices.some(({ loses }) => loses === true)) return refuse(edits, 'a comment between the removed lines would be lost');
     const text = applySplices(source, splices);
     if (readsAsPlanned({ path: file.path, text }, documents, plans)) return { text };
@@ -110,7 +108,12 @@ function planDocument({ text }: SourceText, document: Document.Parsed, edits: re
     if ('code' in next) return next;
     wanted = next;
   }
-  return { wanted, context, value: wantedValue(wanted, context) };
+  return { document, wanted, context, value: wantedValue(wanted, context) };
+}
+
+function createSplices(source: SourceText, { document, wanted, context }: DocumentPlan, literals: boolean): readonly Splice[] {
+  const style = { ...detectStyle(document, source.text, context.columnOf), literals };
+  return renderSplices(wanted, source, context, style);
 }
 
 /** Returns whether a text reads as planned: the planned documents have their wanted values, all others are unchanged. */

@@ -11,14 +11,13 @@ import {
   lineBreakBefore,
   lineEnd,
   nextLineStart,
-  detectQuoting,
   detectStyleAmong,
   isFlow,
   listSourceItems,
   type SourceItem,
   type ValueSite,
 } from './source-text.ts';
-import { replaceValue } from './replace-value.ts';
+import { detectQuoting, replaceValue } from './replace-value.ts';
 
 type RenderContext = { readonly source: SourceText; readonly context: EditContext; readonly style: YamlStyle };
 
@@ -48,12 +47,12 @@ function mapSplices(node: ParsedNode, pairs: readonly WantedPair[], site: ValueS
   if (!isMap(node)) return [];
   const parts = listSourceItems(node, context.context.columnOf);
   const byStart = new Map(parts.map((part) => [part.start, part]));
-  const column = displayColumn(context.source.text, node.range[0]);
   const among = detectStyleAmong(
     context.style,
     node.items.map(({ value }) => value),
-    (value) => displayColumn(context.source.text, value.range[0]) - column,
+    'map',
   );
+  const column = displayColumn(context.source.text, node.range[0]);
   const wanted = pairs.map(({ key, value, part }): WantedItem => ({
     value,
     ...findOriginal(byStart, part),
@@ -71,7 +70,7 @@ function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: Va
   if (!isSeq(node)) return [];
   const parts = listSourceItems(node, context.context.columnOf);
   const byStart = new Map(parts.map((part) => [part.start, part]));
-  const among = detectStyleAmong(context.style, node.items, () => context.style.step);
+  const among = detectStyleAmong(context.style, node.items, 'list');
   const column = displayColumn(context.source.text, node.range[0]);
   const gap = measureGap(context.source.text, parts);
   const wanted = entries.map(({ value, part }): WantedItem => ({
@@ -109,7 +108,8 @@ function collectionSplices(
   const additions = groupAdditions(wanted);
   if ((isMap(node) || isSeq(node)) && isFlow(node)) {
     const texts = additions.map(({ behind, items }) => ({ behind, texts: items.map(({ flow }) => flow(among)) }));
-    return [...inner, ...createFlowSplices(context.source, node, parts, { kept, additions: texts, padding: isMap(node) ? ' ' : '' })];
+    const padding = isMap(node) ? among.padding : among.listPadding;
+    return [...inner, ...createFlowSplices(context.source, node, parts, { kept, additions: texts, padding })];
   }
   if (wanted.length === 0) return emptyCollection(parts, isMap(node) ? '{}' : '[]', site, context);
   const lines = additions.map(({ behind, items }) => ({ behind, lines: items.flatMap((one) => one.lines(among)) }));

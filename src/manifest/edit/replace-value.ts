@@ -1,9 +1,17 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { isObject, type Json } from '../../model/json.ts';
-import { writeBlockText, writeScalar, writeEntry, writeFlow, writeMapValue, type YamlStyle, type ValueText } from '../yaml/write-yaml.ts';
+import {
+  writeBlockText,
+  writeScalar,
+  type Quoting,
+  writeEntry,
+  writeFlow,
+  writeMapValue,
+  type YamlStyle,
+  type ValueText,
+} from '../yaml/write-yaml.ts';
 import {
   type SourceText,
-  detectQuoting,
   displayColumn,
   lastOffset,
   lineBreakBefore,
@@ -57,6 +65,13 @@ function writeValue(source: SourceText, site: ValueSite, value: Json, style: Yam
   return isBlock && !isCompact(source, site)
     ? { inline: '', lines: [' '.repeat(column + 2) + first.slice(column + 2), ...lines] }
     : { inline: first.slice(column + 2), lines };
+}
+
+/** Returns the quotes of a scalar; other values are plain. */
+export function detectQuoting(node: ParsedNode): Quoting {
+  const type = isScalar(node) ? node.type : undefined;
+  if (type === 'QUOTE_SINGLE') return 'single';
+  return type === 'QUOTE_DOUBLE' ? 'double' : 'plain';
 }
 
 function isBlockScalar(node: ParsedNode): boolean {

@@ -21,6 +21,9 @@ export type YamlStyle = {
   readonly maps: 'flow' | 'block';
   /** The layout of maps that are list entries. */
   readonly entries: 'flow' | 'block';
+  /** The space between braces and their content. */
+  readonly padding: string;
+  readonly listPadding: string;
 };
 
 /** The style for manifests that show no other. */
@@ -34,6 +37,8 @@ export const defaultStyle: YamlStyle = {
   lists: 'flow',
   maps: 'flow',
   entries: 'block',
+  padding: ' ',
+  listPadding: '',
 };
 
 /** The style of new manifests: the one that `fmt` leaves as it is. */
@@ -92,10 +97,13 @@ export function writeEntry(entry: Json, column: number, gap: number, style: Yaml
 
 /** Writes a value on one line. */
 export function writeFlow(value: Json, style: YamlStyle): string {
-  if (Array.isArray(value)) return `[${value.map((entry: Json) => writeFlow(entry, style)).join(', ')}]`;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[${style.listPadding}${value.map((entry: Json) => writeFlow(entry, style)).join(', ')}${style.listPadding}]`;
+  }
   if (!isObject(value)) return writeScalar(value, { inFlow: true, quoting: style.quoting, quote: style.quote });
   const pairs = Object.entries(value).map(([key, one]) => writeFlowPair(key, one, style));
-  return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`;
+  return pairs.length === 0 ? '{}' : `{${style.padding}${pairs.join(', ')}${style.padding}}`;
 }
 
 /** Writes a pair of a map in braces. */

@@ -64,7 +64,7 @@ describe('accepting drift', () => {
       change('Connection/orders', { connection_tags: { env: 'dev', owner: 'ann' } }),
       { 'over.yaml': overlay },
     );
-    expect(texts).toEqual({ 'over.yaml': overlay.replace('null #', '{ team: null, env: dev, owner: ann } #') });
+    expect(texts).toEqual({ 'over.yaml': overlay.replace('null #', '{team: null, env: dev, owner: ann} #') });
     expect(left).toEqual([]);
   });
 
