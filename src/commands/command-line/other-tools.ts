@@ -43,6 +43,12 @@ const optionAnswers: readonly OptionAnswer[] = [
     answer: 'files and folders are arguments: ostiary COMMAND VALUE',
     value: 'access/orders.yaml',
   },
+  {
+    names: ['--url'],
+    commands: ['init'],
+    answer: 'ostiary pull --url VALUE imports the objects of a gateway as manifests, and creates ostiary.yaml',
+    value: 'https://gateway.example.com',
+  },
 ];
 
 /** Returns what to type here instead of a command of another tool, or undefined for a word that is none. */

@@ -25,6 +25,11 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan -out=plan.json', 'unknown option "-out=plan.json"', 'did you mean --out?'],
   ['apply -f access/orders.yaml', 'unknown option "-f"', 'files and folders are arguments: ostiary apply access/orders.yaml'],
+  [
+    'init --url https://gateway.example.com',
+    'unknown option "--url"',
+    'ostiary pull --url https://gateway.example.com imports the objects of a gateway as manifests, and creates ostiary.yaml',
+  ],
   ['apply plan.json', '"plan.json" is not a manifest', 'to apply a saved plan, run ostiary apply --plan plan.json'],
   [
     'plan -target=GuardrailRule/no-drop',
