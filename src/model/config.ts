@@ -53,7 +53,7 @@ export const defaultReadConcurrency = 16;
 /** Returns the one spelling of a gateway's URL: a host without case, no default port and no final slash. A text that is no such URL stays as it is. */
 export function gatewayUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isRoot = url !== undefined && url.username + url.password + url.search + url.hash === '';
+  const isRoot = url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === '';
   return (isRoot ? `${url.origin}${url.pathname}` : text).replace(/\/+$/, '');
 }
 

@@ -84,6 +84,8 @@ test('a config with several targets requires --target, and a gateway its token; 
   const { code, stderr } = await ostiaryInProcess('get agents --url https://me:hunter2@x'.split(' '), { cwd: alone, env });
   expect([code, stderr]).toEqual([3, expect.stringContaining('invalid gateway URL')]);
   expect(stderr).not.toContain('hunter2');
+  const other = await ostiaryInProcess(['get', 'agents'], { cwd: alone, env: { ...env, OSTIARY_URL: 'localhost:8009' } });
+  expect(other.stderr).toContain('invalid gateway URL "localhost:8009"');
 });
 
 test('help names the exit codes, fits 100 columns, and is the answer to no arguments', async () => {
