@@ -1,7 +1,7 @@
 // What a team sees of Ostiary on GitHub, on this machine: a repository, an emulated GitHub, a gateway of its own, the bundled action;
 // and at the end `ostiary pull` of that gateway.
 // Run it with `npm run demo:pr`; it works in temporary folders and leaves nothing behind. The story itself is
-// test/support/pull-request-story.ts, which a test plays as well.
+// test/support/pull-request-story.ts, and a test runs this file.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -24,7 +24,7 @@ export async function findAffectedPlans(
     throw new UsageError('affected requires all-targets: it selects among all targets of the config', 'add all-targets, and remove target');
   const listing = listStep(inputs, proposal);
   const own = inputs.flags['own'] ?? proposal?.own;
-  const found = await findAffectedTargets({ ...configFlags(inputs, proposal?.configRef), own }, context);
+  const found = await findAffectedTargets({ ...configFlags(inputs, proposal?.configRef), ...(own === undefined ? {} : { own }) }, context);
   context.onEvent?.({ diagnostics: found.diagnostics });
   const [counted = '', ...lines] = affectedLines(found);
   context.stdout.write(`${[counted, ...lines].map(escapeTerminal).join('\n')}\n\n`);

@@ -70,9 +70,10 @@ type FoundAuthors = {
 
 function openAuthors({ people }: Forge, { names }: CiRun): FoundAuthors {
   const known = new Map<string, string>();
-  const unknown: { readonly part: string; readonly address?: AuthorAddress | undefined }[] = [];
+  const unknown: { readonly part: string; readonly address?: AuthorAddress }[] = [];
   const add: FoundAuthors['add'] = (login, part, address) => {
-    if (login === undefined || login === '') unknown.push({ part: `${part}, by an account that ${names.forge} does not know`, address });
+    if (login === undefined || login === '')
+      unknown.push({ part: `${part}, by an account that ${names.forge} does not know`, ...(address === undefined ? {} : { address }) });
     else if (people.isBot(login)) unknown.push({ part: `${part}, by ${login}, which may act for anybody` });
     else if (!known.has(login.toLowerCase())) known.set(login.toLowerCase(), part);
   };

@@ -153,7 +153,7 @@ async function keep(forge: Forge, result: ReportedTask, { found, linked, isNews 
     label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },
     labels,
     assignees: task.inputs.assignees,
-    onChange: isNews ? changedComment(task, drift, note) : undefined,
+    ...(isNews ? { onChange: changedComment(task, drift, note) } : {}),
   });
 }
 

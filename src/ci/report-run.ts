@@ -14,6 +14,7 @@ import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath, outputPath } from '../project/resolved-config.ts';
 import { affectedText } from '../commands/planning/affected-targets.ts';
 import { version } from '../commands/context/version.ts';
+import type { Json } from '../model/json.ts';
 import { hasDifferences, highestPlanRisk, riskClasses } from '../model/plan/plan.ts';
 import { needsReport } from '../reconcile/drift/filter-drift.ts';
 import { countActions } from '../report/wording/summary.ts';
@@ -106,7 +107,7 @@ async function postReports(target: TaskResult, commented: readonly Diagnostic[])
   const isUnreported = hasErrors(issued.diagnostics);
   const reported = plus([...issued.diagnostics, ...adopted.diagnostics, ...(isNew ? linked.diagnostics : [])], {
     ...(isUnreported && target.exitCode <= 2 ? { 'exit-code': 4 } : {}),
-    issue: issued.number,
+    ...(issued.number === undefined ? {} : { issue: issued.number }),
     ...(adopted.number === undefined ? withoutAdoption(result.outcome, task) : { 'pull-request': adopted.number }),
   });
   return { ...reported, isUnreported };
@@ -204,16 +205,16 @@ function titleOf(task: ActionTask, exitCode: number, { drift, affected }: TaskRe
 type TargetResult = {
   readonly outcome: Outcome;
   readonly 'exit-code': number;
-  readonly changed?: boolean | undefined;
-  readonly counts?: Readonly<Record<string, number>> | undefined;
-  readonly 'max-risk'?: string | undefined;
-  readonly 'not-compared'?: number | undefined;
-  readonly 'protection-lost'?: boolean | undefined;
+  readonly changed?: boolean;
+  readonly counts?: Readonly<Record<string, number>>;
+  readonly 'max-risk'?: string;
+  readonly 'not-compared'?: number;
+  readonly 'protection-lost'?: boolean;
   readonly digest?: string;
-  readonly affected?: readonly string[] | undefined;
-  readonly 'plan-path'?: string | undefined;
-  readonly issue?: number | undefined;
-  readonly 'pull-request'?: number | undefined;
+  readonly affected?: readonly string[];
+  readonly 'plan-path'?: string;
+  readonly issue?: number;
+  readonly 'pull-request'?: number;
 };
 
 /** The outcomes of a step, the most important first. */
@@ -261,9 +262,9 @@ function targetResultOf(done: TaskResult): TargetResult {
           'not-compared': plan.notCompared.length,
           'protection-lost': plan.protection.losing.length > 0,
         }),
-    counts,
-    affected,
-    'plan-path': saved === undefined ? undefined : absolutePath(saved, done.context),
+    ...(counts === undefined ? {} : { counts }),
+    ...(affected === undefined ? {} : { affected }),
+    ...(saved === undefined ? {} : { 'plan-path': absolutePath(saved, done.context) }),
   };
 }
 
@@ -316,11 +317,11 @@ function joined(results: readonly TargetResult[]): TargetResult {
   return {
     outcome: outcomes.find((outcome) => results.some((one) => one.outcome === outcome)) ?? 'error',
     'exit-code': 0,
-    changed: changed.length === 0 ? undefined : changed.includes(true),
-    counts: counts.length === 0 ? undefined : summed(counts),
-    'max-risk': risks.length === 0 ? undefined : (riskClasses.findLast((one) => risks.includes(one)) ?? 'none'),
-    'not-compared': uncompared.length === 0 ? undefined : uncompared.reduce((sum, count) => sum + count, 0),
-    'protection-lost': lost.length === 0 ? undefined : lost.includes(true),
+    ...(changed.length === 0 ? {} : { changed: changed.includes(true) }),
+    ...(counts.length === 0 ? {} : { counts: summed(counts) }),
+    ...(risks.length === 0 ? {} : { 'max-risk': riskClasses.findLast((one) => risks.includes(one)) ?? 'none' }),
+    ...(uncompared.length === 0 ? {} : { 'not-compared': uncompared.reduce((sum, count) => sum + count, 0) }),
+    ...(lost.length === 0 ? {} : { 'protection-lost': lost.includes(true) }),
   };
 }
 
@@ -330,7 +331,7 @@ function summed(all: readonly Readonly<Record<string, number>>[]): Readonly<Reco
   return sums;
 }
 
-function words(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+function words(values: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, string>> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]));
 }

@@ -264,8 +264,8 @@ function sendThrough(network: NetworkOptions): SendRequest {
         method,
         url: url.href,
         headers: Object.fromEntries(new Headers(headers)),
-        body: body ?? undefined,
-        signal: signal ?? undefined,
+        ...(typeof body === 'string' ? { body } : {}),
+        ...(signal instanceof AbortSignal ? { signal } : {}),
       });
       const names = ['content-type', 'link', 'location', 'retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
       const found = names.flatMap((name): [string, string][] => {

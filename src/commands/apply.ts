@@ -334,7 +334,7 @@ function recordedEnd(planned: ApplyContext, result: ApplyResult, complete: boole
   const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
   return {
     complete,
-    secrets: { secrets, verified },
+    secrets: { ...(secrets === undefined ? {} : { secrets }), ...(verified === undefined ? {} : { verified }) },
     left: complete ? leftFieldsAfter({ plan, desired, live, base, registry }) : [],
     names: complete ? formerNamesAfter(plan, desired, base) : [],
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],

@@ -163,7 +163,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
 function removeExpired(flags: Omit<DriftFlags, 'adopt'>, project: OpenProject, context: CliContext): Promise<number> {
   const applyFlags: ApplyFlags = { ...flags, import: [], revert: [], report: [], format: 'text', onManaged: 'skip' };
   const { onEvent, ...rest } = context;
-  const inner = { ...rest, stdout: context.stderr, onEvent: onEvent && withoutPlans(onEvent) };
+  const inner = { ...rest, stdout: context.stderr, ...(onEvent === undefined ? {} : { onEvent: withoutPlans(onEvent) }) };
   return runApply(applyFlags, inner, { of: 'drift', which: 'expired', project });
 }
 

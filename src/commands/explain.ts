@@ -149,8 +149,8 @@ function respellRow(row: ExplanationRow, names: KindNames): ExplanationRow {
   return {
     ...row,
     path: respellPath(names, path),
-    desired: desired && respellSide(names, path, desired),
-    live: live && respellSide(names, path, live),
-    base: base && respellSide(names, path, base),
+    ...(desired === undefined ? {} : { desired: respellSide(names, path, desired) }),
+    ...(live === undefined ? {} : { live: respellSide(names, path, live) }),
+    ...(base === undefined ? {} : { base: respellSide(names, path, base) }),
   };
 }

@@ -165,7 +165,7 @@ function selectNamed(view: ListView, { what, named }: Pick<GetFlags, 'what' | 'n
     throw new UsageError(`the gateway has no ${singularOf(what).replaceAll('-', ' ')} "${named}"`, hint);
   }
   const { headers, rows, details } = view.listing;
-  const listing = { headers, rows: rows.filter(isMeant), details: details?.filter(isMeant) };
+  const listing = { headers, rows: rows.filter(isMeant), ...(details === undefined ? {} : { details: details.filter(isMeant) }) };
   return { document, listing, names: view.names.filter(isMeant) };
 }
 

@@ -175,7 +175,7 @@ function replaceWhole(path: string, text: string, before: string | undefined): v
   const mark = found?.startsWith('\ufeff') === true ? '\ufeff' : '';
   if (found !== undefined && found !== `${mark}${before}`) throw outside(path, 'changed since Ostiary read it', 'run the command again');
   try {
-    writeFileSync(draft, `${mark}${text}`, { flag: 'wx', mode: stats?.mode });
+    writeFileSync(draft, `${mark}${text}`, { flag: 'wx', ...(stats === undefined ? {} : { mode: stats.mode }) });
     renameSync(draft, path);
   } finally {
     discard(draft);

@@ -15,7 +15,7 @@ export type CiRun = {
   /** The page below which `/blob/COMMIT` is a commit; by default that of the repository. */
   readonly links?: string;
   /** The certificates of the forge's server, if it has its own. */
-  readonly certificateFile?: string | undefined;
+  readonly certificateFile?: string;
   /** The folder of the checkout. */
   readonly workspace: string;
   /** A folder that is emptied after the job. */

@@ -22,7 +22,7 @@ export type Issue = { readonly number: number; readonly author: string; readonly
 export type Label = { readonly name: string; readonly description: string; readonly color: string };
 
 /** The fields of an issue or a pull request to write; omitted fields stay. */
-export type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean | undefined };
+export type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
 
 /** An issue to open; the forge creates labels that do not exist. */
 export type NewIssue = {

@@ -38,7 +38,7 @@ export type ChangeAuthors = {
   /** What each account did, by its login in lower case. */
   readonly known: ReadonlyMap<string, string>;
   /** What bots did, and addresses that belong to no known account. */
-  readonly unknown: readonly { readonly part: string; readonly address?: AuthorAddress | undefined }[];
+  readonly unknown: readonly { readonly part: string; readonly address?: AuthorAddress }[];
   /** Why parts of the change are missing. */
   readonly missing?: string;
 };

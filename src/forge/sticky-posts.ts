@@ -60,7 +60,7 @@ type StickyIssue = {
   readonly labels: readonly string[];
   readonly assignees: readonly string[];
   /** The comment that reports a change of the content, because GitHub sends no notification for an edit; without it, none is written. */
-  readonly onChange: string | undefined;
+  readonly onChange?: string;
 };
 
 type IssueQuery = Pick<StickyIssue, 'key'> & { readonly label: Pick<Label, 'name'> };
@@ -79,7 +79,7 @@ export async function keepIssue(forge: Forge, issue: StickyIssue): Promise<Check
     return forge.openIssue({ title, body, labels: [label.name, ...labels], assignees });
   }
   if (ours.digest === digest) return { value: ours.number, diagnostics: [] };
-  await forge.updateIssue(ours.number, { title, body, open: ours.open ? undefined : true });
+  await forge.updateIssue(ours.number, { title, body, ...(ours.open ? {} : { open: true }) });
   return { value: ours.number, diagnostics: onChange === undefined ? [] : await say(forge, ours.number, onChange) };
 }
 
@@ -91,7 +91,7 @@ export async function closeIssue(forge: Forge, sought: IssueQuery, word: string)
   if (ours.open || ours.digest !== noContent)
     await forge.updateIssue(ours.number, {
       body: writeStickyBody(sought.key, noContent, ours.text, ours),
-      open: ours.open ? false : undefined,
+      ...(ours.open ? { open: false } : {}),
     });
   return { value: ours.number, diagnostics: ours.open ? await say(forge, ours.number, word) : [] };
 }
@@ -183,7 +183,7 @@ export async function closePullRequest(forge: Forge, { key, head }: Pick<StickyP
   if (last.open || last.digest !== noContent)
     await forge.updatePullRequest(last.number, {
       body: writeStickyBody(key, noContent, last.text, last),
-      open: last.open ? false : undefined,
+      ...(last.open ? { open: false } : {}),
     });
   if (last.open) await forge.createComment(last.number, word);
 }

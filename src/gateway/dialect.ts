@@ -29,11 +29,11 @@ export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'r
   /** The caller's lists are complete; where they are not, an absence proves nothing. */
   readonly seesAll: boolean;
   /** The longest access in seconds where a connection sets no limit. */
-  readonly longestAccess?: number | undefined;
+  readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */
-  readonly accessLimits?: AccessLimits | undefined;
+  readonly accessLimits?: AccessLimits;
   /** What the gateway reports of itself that decides which rules it enforces; absent where it enforces all. */
-  readonly server?: ServerFacts | undefined;
+  readonly server?: ServerFacts;
   /** Reads of one object show the caller its secrets. */
   readonly seesSecrets: boolean;
 };

@@ -148,10 +148,10 @@ export function identityFrom(url: string, dialect: Dialect, { organisation, vers
   return {
     url,
     dialect: dialect.name,
-    organisation,
-    version,
-    role,
-    borrowed,
+    ...(organisation === undefined ? {} : { organisation }),
+    ...(version === undefined ? {} : { version }),
+    ...(role === undefined ? {} : { role }),
+    ...(borrowed === undefined ? {} : { borrowed }),
   };
 }
 
@@ -275,7 +275,7 @@ export function createContext(
       const registered = registry.get(name);
       const wireKind = dialect.kinds[name];
       if (registered === undefined || wireKind === undefined) throw new Error(`the dialect ${dialect.name} has no kind ${name}`);
-      const speech = { dialect: dialect.name, borrowed };
+      const speech = { dialect: dialect.name, ...(borrowed === undefined ? {} : { borrowed }) };
       const kind = { ...registered, fields: registered.fields.filter((field) => hasField(speech, name, field)) };
       const binding = { kind, wireKind, reader: entryReader(kind, wireKind, idIndex) };
       bindings.set(name, binding);

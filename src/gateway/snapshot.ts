@@ -26,7 +26,7 @@ export function takeSnapshot(
     dialect: dialect.name,
     info: { server, status, body: { ...readPart(body), ...shown } },
     caller: readPart(caller),
-    inherited: keys,
+    ...(keys === undefined ? {} : { inherited: keys }),
     live: withoutSecrets(live),
   };
 }
@@ -42,8 +42,8 @@ function withoutSecrets(live: LiveState): LiveState {
   return {
     ...live,
     resources: resources.map(withoutValues),
-    watched: watched?.map(withoutValues),
-    namesakes: namesakes?.map(withoutValues),
+    ...(watched === undefined ? {} : { watched: watched.map(withoutValues) }),
+    ...(namesakes === undefined ? {} : { namesakes: namesakes.map(withoutValues) }),
   };
 }
 

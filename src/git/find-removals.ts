@@ -17,7 +17,7 @@ type RemovalQuery = {
 };
 
 /** The blob ids of a file before and after a commit; undefined if the file did not or does not exist. */
-type FileChange = { readonly path: string; readonly before: string | undefined; readonly after: string | undefined };
+type FileChange = { readonly path: string; readonly before?: string; readonly after?: string };
 type CommitChanges = Commit & {
   /** The first parent; undefined for a commit without one. */
   readonly parent: string | undefined;
@@ -134,7 +134,7 @@ function parseLog(tokens: readonly string[]): readonly CommitChanges[] {
 
 function parseFileChange(token: string, path: string): FileChange {
   const [, , before = '', after = ''] = token.split(' ');
-  return { path, before: isZeroId(before) ? undefined : before, after: isZeroId(after) ? undefined : after };
+  return { path, ...(isZeroId(before) ? {} : { before }), ...(isZeroId(after) ? {} : { after }) };
 }
 
 function isZeroId(id: string): boolean {

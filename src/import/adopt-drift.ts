@@ -70,15 +70,15 @@ export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: A
   const { target, context } = project;
   const { names } = options;
   const repository = options.commit ? readableRepository(project) : undefined;
-  const home = repository && adoptionBranch(repository, target.name, options.label);
-  if (!isDrifted(drift.plan) && names.length === 0) return { home, files: [], left: [] };
+  const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name, options.label) };
+  if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(project);
   const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned) : nothing;
   const after = replaceTexts(sources, files);
   const added = names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...planned, sources: after });
   const show = shower(context.cwd);
   const adoption = {
-    home,
+    ...home,
     accepted,
     files: [...files.map(({ path }) => show(absolutePath(path, context))), ...added.created.map(({ file }) => file)],
     ...(added.created.length === 0 ? {} : { created: added.created }),

@@ -61,18 +61,18 @@ export type LoadInput = {
   /** The prefixes of references that the gateway resolves. */
   readonly referencePrefixes: readonly string[];
   /** Reads the source of a secret, for selected manifests only. Without it, sources stay unresolved. */
-  readonly resolve?: ((source: SecretSource) => Checked<Uint8Array | string>) | undefined;
+  readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
   /** Reads a secret file only to find out whether it contains a value. Without it, no value is checked. */
   readonly peek?: SecretRules['peek'];
   /** The resources whose sources are read; by default all selected ones. */
-  readonly resolveOnly?: ReadonlySet<string> | undefined;
+  readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
   /** The time, or the day, by which ends of access are checked, and what an end that is over is. Without it, none is checked. */
   readonly ends?: GrantCheck | undefined;
   /** Checks each selected resource beyond its schema. */
   readonly inspect?: ((resource: DesiredResource) => readonly DocumentDiagnostic[]) | undefined;
   /** Checks each selected resource for what its gateway rejects; the findings have positions. */
-  readonly checkForGateway?: ((resource: DesiredResource) => readonly Diagnostic[]) | undefined;
+  readonly checkForGateway?: (resource: DesiredResource) => readonly Diagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: ((path: string) => string) | undefined;
   /** Whether each place of an unfamiliar value has a warning, also beside an error; by default, all places have one. */
@@ -80,7 +80,7 @@ export type LoadInput = {
   /** The key that the config has for digests. */
   readonly digestKey?: string | undefined;
   /** The hash of the files, if it was computed before. */
-  readonly tree?: string | undefined;
+  readonly tree?: string;
 };
 
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */

@@ -195,7 +195,7 @@ function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Ta
     expire: (target['expire'] ?? shared['expire']) === 'apply' ? 'apply' : 'report',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
     released: readStrings(target['released']),
-    reviewed: typeof reviewed === 'string' ? reviewed : undefined,
+    ...(typeof reviewed === 'string' ? { reviewed } : {}),
   };
 }
 
@@ -210,9 +210,9 @@ function toTls(target: JsonObject, root: string): TargetTls | undefined {
   const [ca, clientCertificate, clientKey] = [source(target['ca']), source(target['client_certificate']), source(target['client_key'])];
   if (ca === undefined && clientCertificate === undefined && clientKey === undefined) return undefined;
   return {
-    ca,
-    clientCertificate,
-    clientKey,
+    ...(ca === undefined ? {} : { ca }),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...(clientKey === undefined ? {} : { clientKey }),
   };
 }
 

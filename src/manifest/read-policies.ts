@@ -62,7 +62,7 @@ function toRequirement(
   return {
     expression,
     at: locate(path),
-    message: typeof message === 'string' ? message : undefined,
+    ...(typeof message === 'string' ? { message } : {}),
     diagnose: (problem, offset) => {
       const begins = locate(path);
       const start = offsetOf(file.text, begins);

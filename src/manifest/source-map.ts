@@ -85,7 +85,7 @@ export function placeDiagnostic(
     ...diagnostic,
     message: maskUrlCredentials(diagnostic.message),
     at,
-    frame: text === undefined ? undefined : cutWordFrame(text, at),
+    ...(text === undefined ? {} : { frame: cutWordFrame(text, at) }),
     resource,
   };
 }

@@ -37,7 +37,7 @@ export type PendingObject = {
 
 /** What an incomplete apply writes; without a commit its manifests are not committed. */
 export type PendingWrites = {
-  readonly commit?: string | undefined;
+  readonly commit?: string;
   readonly objects: readonly PendingObject[];
   readonly edges: readonly EdgeEnds[];
 };
@@ -51,7 +51,7 @@ export type RecordedApply = {
   /** RFC 3339; empty for an empty log. */
   readonly after: string;
   /** Absent until the apply has ended. */
-  readonly until?: string | undefined;
+  readonly until?: string;
 };
 
 /**
@@ -70,29 +70,29 @@ export type RecordedNames = { readonly id: ResourceId; readonly former: readonly
 /** What is known of the applies to one target. */
 export type AppliedRecord = {
   /** The last completely applied commit. */
-  readonly commit?: string | undefined;
+  readonly commit?: string;
   /** A commit that was completely applied since, but not reviewed; `commit` is then the last reviewed one that it contains. */
-  readonly unmerged?: string | undefined;
+  readonly unmerged?: string;
   /** The refusals that the last complete apply overrode. */
-  readonly overrides?: readonly { readonly code: string; readonly reason: string }[] | undefined;
+  readonly overrides?: readonly { readonly code: string; readonly reason: string }[];
   /** The last applies that wrote, the oldest first. */
-  readonly applies?: readonly RecordedApply[] | undefined;
+  readonly applies?: readonly RecordedApply[];
   /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */
-  readonly secrets?: string | undefined;
+  readonly secrets?: string;
   /** Which secrets were equal to those of the manifests, as keyed hashes that only the same token can compare. */
-  readonly verified?: string | undefined;
-  readonly access?: RecordedAccess | undefined;
+  readonly verified?: string;
+  readonly access?: RecordedAccess;
   /** Fields that the manifests leave to the gateway, as the last complete apply left them. */
-  readonly left?: readonly RecordedFields[] | undefined;
+  readonly left?: readonly RecordedFields[];
   /** The objects that had other names before. */
-  readonly names?: readonly RecordedNames[] | undefined;
+  readonly names?: readonly RecordedNames[];
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
   /** The approved plan that the last apply with a digest began; encrypted, absent after a complete apply. */
   readonly approved?: string;
   /** The digest of the approved plan that the last complete apply applied; absent if it had none. */
-  readonly digest?: string | undefined;
-  readonly lease?: ApplyLease | undefined;
+  readonly digest?: string;
+  readonly lease?: ApplyLease;
 };
 
 /** The signature of a record: the public half of its key, a counter that grows with each record, and the signature in base64. */
@@ -106,16 +106,16 @@ export type RememberedObject = {
   /** The identity on the gateway. */
   readonly key: ResourceId;
   /** The gateway's id; an object with another one is unmanaged. */
-  readonly uid?: string | undefined;
+  readonly uid?: string;
   /** The last applied commit that declares it, and the place there. */
-  readonly commit?: string | undefined;
+  readonly commit?: string;
   readonly at?: string;
   readonly removedIn?: string;
   readonly subject?: string;
   /** Its last applied manifest; undefined if that cannot be read. */
   readonly resource: DesiredResource | undefined;
   /** The apply that created it may have been interrupted before it was complete. */
-  readonly unfinished?: boolean;
+  readonly unfinished?: true;
 };
 
 /** What an incomplete apply wrote to an applied object: its manifest, absent where the apply closed the object. */
@@ -123,11 +123,11 @@ export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
   readonly resource?: DesiredResource;
   /** No manifest of the apply is known to declare the object: it may have deleted it. With a `uid`, it has deleted the object with that id. */
   readonly deletes?: true;
-  readonly uid?: string | undefined;
+  readonly uid?: string;
   /** The apply created the object, and may not have completed it. */
-  readonly unfinished?: boolean;
+  readonly unfinished?: true;
   /** The apply has written the object completely. */
-  readonly complete?: boolean;
+  readonly complete?: true;
 };
 
 /** The objects that an incomplete apply writes, and the edges that its manifests declare: it may have removed any other edge there. */

@@ -14,7 +14,7 @@ export type PemSource = { readonly env: string } | PemFile;
 export type PemFile = { readonly file: string; readonly below?: string; readonly text?: string };
 
 /** How a gateway proves who it is, and how Ostiary does; absent where only Node's authorities and the token count. */
-export type TargetTls = Readonly<Partial<Record<'ca' | 'clientCertificate' | 'clientKey', PemSource | undefined>>>;
+export type TargetTls = { readonly ca?: PemSource; readonly clientCertificate?: PemSource; readonly clientKey?: PemSource };
 
 /** One gateway and the manifests that are applied to it. */
 export type Target = {
@@ -44,7 +44,7 @@ export type Target = {
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */
   readonly released: readonly string[];
   /** The branch of origin whose commits are reviewed; `any`: every commit counts; the default branch of origin if undefined. */
-  readonly reviewed?: string | undefined;
+  readonly reviewed?: string;
 };
 
 /** How many objects are read at the same time unless the config or an option says otherwise. */
@@ -89,11 +89,11 @@ export type Config = {
   readonly root: string;
   readonly targets: readonly Target[];
   /** The public halves of the keys that sign records of applies; without any, records need no signature. */
-  readonly recordKeys?: readonly string[] | undefined;
+  readonly recordKeys?: readonly string[];
   /** The random text that seals contents of secrets in digests; readers of the repository may know it. */
-  readonly digestKey?: string | undefined;
+  readonly digestKey?: string;
   /** The rules for decisions in comments on a pull request; absent without a config file. */
-  readonly approvals?: ApprovalRules | undefined;
+  readonly approvals?: ApprovalRules;
 };
 
 /** The people whose comments on a pull request override refusals and agree to plans. */

@@ -12,12 +12,12 @@ import type { Secret } from './secret.ts';
 /** The gateway behind a URL, and the role of the token there. */
 export type GatewayIdentity = {
   readonly url: string;
-  readonly organisation?: string | undefined;
+  readonly organisation?: string;
   readonly dialect: string;
-  readonly version?: string | undefined;
-  readonly role?: 'admin' | 'auditor' | 'standard' | undefined;
+  readonly version?: string;
+  readonly role?: 'admin' | 'auditor' | 'standard';
   /** Fields of another dialect that the gateway reports: `Kind.field`. */
-  readonly borrowed?: readonly string[] | undefined;
+  readonly borrowed?: readonly string[];
 };
 
 /** The part of the identity that decides which fields a gateway has. */
@@ -101,7 +101,7 @@ export type GatewaySnapshot = {
   readonly info: { readonly server: string; readonly status: number; readonly body: JsonObject };
   readonly caller: JsonObject;
   /** Absent where no bulk read brought them. */
-  readonly inherited: 'hidden' | readonly (readonly [resource: string, keys: readonly string[]])[] | undefined;
+  readonly inherited?: 'hidden' | readonly (readonly [resource: string, keys: readonly string[]])[];
   readonly live: LiveState;
 };
 

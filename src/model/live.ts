@@ -58,14 +58,14 @@ export type LiveResource = {
   /** The secrets come from a read or a write of this one object: lists leave them out. */
   readonly secretsApart?: true;
   /** The side that differs if the secrets do: it is proven to have changed since both were last equal, and for `source` the gateway has not. */
-  readonly changedSecrets?: 'gateway' | 'source' | undefined;
+  readonly changedSecrets?: 'gateway' | 'source';
   readonly managedBy?: string;
   /** The gateway reports no write since the creation. */
   readonly untouched?: boolean;
   /** It states nothing: the gateway creates such an object where others name it. */
   readonly isLabel?: true;
   /** The version for conditional writes (an ETag), if the gateway has one. */
-  readonly version?: string | undefined;
+  readonly version?: string;
 };
 
 /** Lists the names of the connections that an object names, or that have it as their attribute. */
@@ -121,7 +121,7 @@ export type UnreadKind = {
 };
 
 /** The version of a gateway, and the provider that finds what it masks: '' where none is configured. Absent: it does not report it. */
-export type ServerFacts = { readonly version?: string | undefined; readonly provider?: string | undefined };
+export type ServerFacts = { readonly version?: string; readonly provider?: string };
 
 /** The complete state that was read from one gateway. */
 export type LiveState = {
@@ -129,23 +129,23 @@ export type LiveState = {
   /** Lookup tables for references. A missing kind cannot be listed on this gateway; references to it must be ids. */
   readonly lookups: Readonly<Record<string, readonly LookupEntry[]>>;
   /** The groups on the gateway; `unreadable` where it does not show its list of them, absent where it has none. */
-  readonly groups?: readonly string[] | 'unreadable' | undefined;
+  readonly groups?: readonly string[] | 'unreadable';
   /** The objects of watched kinds, which no manifest declares, sorted by name; absent where the gateway has no such kind, or none was asked for. */
-  readonly watched?: readonly LiveResource[] | undefined;
+  readonly watched?: readonly LiveResource[];
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
-  readonly longestAccess?: number | undefined;
+  readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */
-  readonly accessLimits?: AccessLimits | undefined;
+  readonly accessLimits?: AccessLimits;
   /** What the gateway reports of itself that decides which rules it enforces. */
-  readonly server?: ServerFacts | undefined;
+  readonly server?: ServerFacts;
   /** The fields that the gateway keeps in a row beside each object, and writes by a request of their own: `Kind.field`. */
-  readonly rowFields?: Readonly<Record<string, RowFieldState>> | undefined;
+  readonly rowFields?: Readonly<Record<string, RowFieldState>>;
   /** Kinds of the gateway that decide access and were not listed. */
   readonly unread?: readonly UnreadKind[];
   /** How many objects are only as their list has them, because a read of a part did not need them; absent if there are none. */
   readonly partly?: number;
   /** Objects that share their name with another one of their kind: no manifest can mean one of them. `resources` has none of them. */
-  readonly namesakes?: readonly LiveResource[] | undefined;
+  readonly namesakes?: readonly LiveResource[];
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

@@ -61,7 +61,7 @@ export type Review = {
 };
 
 /** A review as one response showed it; the version is absent where the gateway has none. */
-export type ReadReview = Review & { readonly version?: string | undefined };
+export type ReadReview = Review & { readonly version?: string };
 
 /** The session that a review decides about. */
 export type ReviewedSession = {

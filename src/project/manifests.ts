@@ -156,15 +156,15 @@ function loadInputOf(
     digestKey: config.digestKey,
     referencePrefixes: referencePrefixesOf(target.dialect),
     peek: (file) => readSecretFile(config.root, join(file)).value,
-    resolve: secrets === 'leave' ? undefined : secretReader(config.root, context),
-    resolveOnly: typeof secrets === 'string' ? undefined : secrets,
+    ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
+    ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     inspect,
-    checkForGateway: checkedDialect === undefined ? undefined : manifestCheckOf(checkedDialect, target.allowedValues),
+    ...(checkedDialect === undefined ? {} : { checkForGateway: manifestCheckOf(checkedDialect, target.allowedValues) }),
     everyPlace,
     ends,
-    tree: read?.tree,
-    pathInTree: config.root === context.cwd ? undefined : pathBelow(config.root, context),
+    ...(read === undefined ? {} : { tree: read.tree }),
+    ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),
   };
 }
 

@@ -65,7 +65,7 @@ export type PlanBase = {
   /** HEAD is an ancestor of the last applied commit, or has diverged from it, and has other manifests. */
   readonly behind?: Behind | undefined;
   /** No commit is recorded as applied to this gateway, although HEAD could be. */
-  readonly isUnrecorded?: boolean;
+  readonly isUnrecorded?: true;
   /** The last apply was of a commit that is not reviewed. */
   readonly unmerged?: UnmergedApply | undefined;
   /** HEAD is not reviewed; only found for an apply. */
@@ -174,7 +174,7 @@ async function readBase(
   const more = { ...known, remembered };
   if (commit === undefined || tree === undefined) {
     const notices = await warnNoneRecorded(site.repository, target);
-    return { base: undefined, ...more, isUnrecorded: notices.length > 0, diagnostics: [...diagnostics, ...notices] };
+    return { base: undefined, ...more, ...(notices.length === 0 ? {} : { isUnrecorded: true }), diagnostics: [...diagnostics, ...notices] };
   }
   const { left = [], names = [] } = record;
   const base = {

@@ -95,7 +95,7 @@ export function recallObjects(
   for (const orphan of record.orphans) {
     if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
     const { id, key = id, uid } = orphan;
-    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), unfinished: uid === undefined });
+    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
   }
   const begun: BegunEdges[] = [];
   const isDone = (commit: string | undefined, one: PendingObject): boolean =>
@@ -126,12 +126,14 @@ export function recallObjects(
           id,
           key,
           resource,
-          commit,
-          uid,
-          unfinished: uid === undefined,
+          ...(commit === undefined ? {} : { commit }),
+          ...(uid === undefined ? { unfinished: true } : { uid }),
         });
       else {
-        const wrote = resource === undefined ? { deletes: true as const, uid } : { resource, complete: isComplete(one) };
+        const wrote =
+          resource === undefined
+            ? { deletes: true as const, ...(uid === undefined ? {} : { uid }) }
+            : { resource, ...(isComplete(one) ? { complete: true as const } : {}) };
         written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
       }
     }

@@ -13,7 +13,7 @@ export type ProjectContext = {
   /** The absolute working directory; relative paths count from it. */
   readonly cwd: string;
   /** Receives every secret that is read, before a text that contains it can be printed. */
-  readonly onEvent?: ((event: { readonly secret: string | Uint8Array }) => void) | undefined;
+  readonly onEvent?: (event: { readonly secret: string | Uint8Array }) => void;
 };
 
 /** Which config file, target and manifests the caller asks for; `url`, `dialect` and `auth` override those of the target. */

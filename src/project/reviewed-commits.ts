@@ -64,16 +64,16 @@ export async function checkAppliedCommit(
   if (unmerged !== undefined && (await branch.contains(unmerged))) return { record: { ...rest, commit: unmerged }, refusals: [] };
   const name = (await branch.name()) ?? noDefaultBranch;
   const reason = overrides.find(({ code }) => code === unmergedCode)?.reason;
-  const found = unmerged === undefined ? {} : { unmerged: { commit: unmerged, branch: name, reason } };
+  const found = unmerged === undefined ? {} : { unmerged: { commit: unmerged, branch: name, ...(reason === undefined ? {} : { reason }) } };
   const isReviewed = commit === undefined || (await branch.contains(commit));
   if (isReviewed) {
     const base = commit ?? (unmerged === undefined ? undefined : await branch.forkOf(unmerged));
-    return { record: { ...record, commit: base }, refusals: [], ...found };
+    return { record: { ...record, ...(base === undefined ? {} : { commit: base }) }, refusals: [], ...found };
   }
   const fork = await branch.forkOf(commit);
   const { commit: _, ...others } = record;
   return {
-    record: { ...others, commit: fork },
+    record: { ...others, ...(fork === undefined ? {} : { commit: fork }) },
     refusals: [unmergedBase(commit, { name, fork, target: target.name })],
     unmerged: found.unmerged ?? { commit, branch: name },
   };

@@ -49,7 +49,7 @@ type PemPlace = { readonly repository: Repository; readonly commit: string; read
 /** Takes certificates and keys below the folder of the config from the commit: files of the checkout are not reviewed. */
 async function withReviewedPem(target: Target, place: PemPlace): Promise<Target> {
   if (target.tls === undefined) return target;
-  const entries = Object.entries(target.tls).map(async ([name, source]) => [name, source && (await reviewedPem(source, place))] as const);
+  const entries = Object.entries(target.tls).map(async ([name, source]) => [name, await reviewedPem(source, place)] as const);
   return { ...target, tls: Object.fromEntries(await Promise.all(entries)) };
 }
 
@@ -74,8 +74,11 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   const pending = [...now.keys()].filter((name) => !then.has(name));
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
-  const checks = { approvals: reviewed.approvals, recordKeys: reviewed.recordKeys };
-  return { ...config, ...checks, digestKey, targets, pending, proposed: config };
+  const key = digestKey === undefined ? {} : { digestKey };
+  const { approvals: _, recordKeys: __, ...rest } = config;
+  const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };
+  const keys = reviewed.recordKeys === undefined ? {} : { recordKeys: reviewed.recordKeys };
+  return { ...rest, ...approvals, ...keys, ...key, targets, pending, proposed: config };
 }
 
 /** Returns what the config of the working tree changes of the checks of a target since a commit. */

@@ -146,7 +146,7 @@ export type ResultsBlock = {
 export type TableListing = {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  readonly details?: readonly (readonly string[])[] | undefined;
+  readonly details?: readonly (readonly string[])[];
   /** Cells continue on the next line instead of losing their ends; such a table has no details. */
   readonly wraps?: boolean;
 };

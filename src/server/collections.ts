@@ -137,7 +137,7 @@ export type EdgeSide = {
   readonly otherKind: string;
   readonly otherTable: ObjectTable;
   /** The field that lists the edges at this end; a connection does not list its masking rules. */
-  readonly field: string | undefined;
+  readonly field?: string;
   /** Whether a field at the other end lists the edges. */
   readonly listedThere: boolean;
 };
@@ -226,7 +226,7 @@ function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
       other: 'rule_id',
       otherKind: rule.name,
       otherTable: table,
-      field: back?.name,
+      ...(back === undefined ? {} : { field: back.name }),
       listedThere: true,
     };
     return [...(kind === rule ? [ofRule] : []), ...(kind === connection ? [ofConnection] : [])];

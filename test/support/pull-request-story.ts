@@ -23,6 +23,7 @@ import { commitAll, git } from './workflow.ts';
 export async function playPullRequests(stage: Stage): Promise<void> {
   const scene = await begin(stage);
   for (const chapter of [change, rename, playDrift, playPull]) await chapter(scene);
+  must((await namesOf(scene)).join() === 'reports-db,sales-db', 'the gateway has the two connections');
 }
 
 const orders = (name: string, metadata = ''): string => `apiVersion: ostiary/v1

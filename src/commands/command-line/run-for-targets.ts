@@ -63,7 +63,7 @@ export type TargetEnd = { readonly name: string; readonly code: number; readonly
 
 /** The exit code of a target, its failure if it could not be finished, and its output. */
 type TargetRun = TargetEnd & {
-  readonly failure: TargetFailure | undefined;
+  readonly failure?: TargetFailure;
   readonly documents: readonly JsonObject[];
   /** Whether anything was printed to stdout. */
   readonly hasOutput: boolean;
@@ -167,7 +167,7 @@ async function runForTarget<F extends MultiTargetFlags>(name: string, run: Multi
     name,
     code,
     found: last && (await foundText(last)),
-    failure: failed?.failure,
+    ...(failed === undefined ? {} : { failure: failed.failure }),
     documents,
     hasOutput: hasOutput(),
     diagnostics: diagnostics(),
@@ -225,13 +225,13 @@ function flagsForTarget<F extends MultiTargetFlags>(flags: F, name: string): F {
 /** Returns the flags with the name of the target in all paths. */
 function withPathsFor<F extends MultiTargetFlags>(flags: F, name: string): F {
   const { report, out, journal, snapshot } = flags;
-  const named = (path: string | undefined): string | undefined => path && pathForTarget(path, name);
+  const named = (path: string): string => pathForTarget(path, name);
   return {
     ...flags,
-    report: report?.map((one) => ({ ...one, path: pathForTarget(one.path, name) })),
-    out: named(out),
-    journal: named(journal),
-    snapshot: named(snapshot),
+    ...(report === undefined ? {} : { report: report.map((one) => ({ ...one, path: named(one.path) })) }),
+    ...(out === undefined ? {} : { out: named(out) }),
+    ...(journal === undefined ? {} : { journal: named(journal) }),
+    ...(snapshot === undefined ? {} : { snapshot: named(snapshot) }),
   };
 }
 

@@ -66,7 +66,7 @@ export type CliContext = {
   /** The diagnostics that this run has printed; its end prints their counts. Without it, each list ends with its counts. */
   readonly printed?: PrintedDiagnostics;
   /** Receives every event at once: a secret before any text that contains it is printed. */
-  readonly onEvent?: ((event: CommandEvent) => void) | undefined;
+  readonly onEvent?: (event: CommandEvent) => void;
   /** Receives the JSON or SARIF document of a result instead of stdout; a run over several targets merges the documents. */
   readonly onDocument?: (document: JsonObject) => void;
 };

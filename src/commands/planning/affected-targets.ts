@@ -33,7 +33,7 @@ export type AffectedTargets = {
 };
 
 /** `own` is the branch that the change is for. */
-export type AffectedFlags = Pick<ProjectSelection, 'config' | 'configRef'> & { readonly own?: string | undefined };
+export type AffectedFlags = Pick<ProjectSelection, 'config' | 'configRef'> & { readonly own?: string };
 
 /**
  * Compares what the plan of each target depends on with the branch point of a change: its manifests, overlays and committed files of secrets, its

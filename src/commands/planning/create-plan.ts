@@ -206,7 +206,7 @@ function runOf(
       ? readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted })
       : undefined;
   const shown = part === undefined ? guarded : planOfPart(guarded, part, draft.prepared);
-  const found = { ...shown, outside };
+  const found = { ...shown, ...(outside === undefined ? {} : { outside }) };
   const plan = snapshot === undefined ? found : planOfSnapshot(found, snapshot);
   const warnings = [
     ...insecureOverride(project),

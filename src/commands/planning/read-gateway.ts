@@ -141,7 +141,7 @@ function withKnown(listed: LiveState, whole: readonly LiveResource[]): LiveState
       const unknown = rest.unknown.filter((path) => !leftOut.includes(path) || known.unknown.includes(path));
       const spec = withTools(rest.spec, known.secrets, known.unknown);
       const { secrets, changedSecrets } = known;
-      return { ...rest, spec, secrets, unknown, changedSecrets };
+      return { ...rest, spec, secrets, unknown, ...(changedSecrets === undefined ? {} : { changedSecrets }) };
     }),
   };
 }

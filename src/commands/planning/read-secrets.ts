@@ -61,7 +61,7 @@ export async function withSecrets(
   state: LiveState,
   desired: DesiredState,
   { gateway, concurrency, track, key, folder, recorded }: SecretReadOptions,
-): Promise<{ readonly live: LiveState; readonly unwritten?: string | undefined }> {
+): Promise<{ readonly live: LiveState; readonly unwritten?: string }> {
   const found = liveById(state.resources);
   const pairs = desired.resources.flatMap((resource): readonly Pair[] => {
     const live = found.get(resource.key);
@@ -96,7 +96,7 @@ export async function withSecrets(
   const next = updateVerified(verified, state, fresh);
   const same = fresh.length === 0 && next.size === verified.size;
   const unwritten = same ? undefined : writeSealed({ key, folder }, printVerified(next));
-  return { live: { ...state, resources }, unwritten };
+  return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
 }
 
 /** Returns the manifests whose secrets can be compared although sources were not read: with a value, or with nothing that has a source. */

@@ -37,7 +37,7 @@ export function withTargetTls(
     }
   }
   const { certificates = [], ...rest } = network ?? {};
-  return { ...rest, certificates: ca === '' ? certificates : [...certificates, ca], client: cert === '' ? undefined : { cert, key } };
+  return { ...rest, certificates: ca === '' ? certificates : [...certificates, ca], ...(cert === '' ? {} : { client: { cert, key } }) };
 }
 
 type PemPlace = { readonly name: string; readonly field: string; readonly context: Pick<CliContext, 'env'> };

@@ -25,7 +25,7 @@ export function openGitLabApi(options: GitLabOptions): GitLabApi {
   async function attempt(method: Method, url: string, body?: Json): Promise<Response | FailedAnswer> {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'user-agent': `ostiary/${version}` };
     try {
-      const response = await fetchThere(url, { method, headers, body: JSON.stringify(body) });
+      const response = await fetchThere(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
       if (response.ok) return response;
       const { status } = response;
       return { status, message: shortenMessage(messageIn(await response.text())), headers: Object.fromEntries(response.headers) };

@@ -80,13 +80,12 @@ function readRun(env: JobEnvironment, readFile: (path: string) => string): CiRun
     startPage: `${page}/-/pipelines/new`,
     workspace: variable(env, 'CI_PROJECT_DIR', /^./),
     temp: tmpdir(),
-    pullRequest,
-    proposedFor: pullRequest && { commit: pullRequest.base, branch: pullRequest.baseBranch },
+    ...(pullRequest === undefined ? {} : { pullRequest, proposedFor: { commit: pullRequest.base, branch: pullRequest.baseBranch } }),
     mention,
     defaultBranch,
     names,
     ...(env['CI_COMMIT_REF_PROTECTED'] === 'true' ? {} : { isTokenless: true }),
-    certificateFile: certificateFile || undefined,
+    ...(certificateFile === '' ? {} : { certificateFile }),
     openForge: (options) => openGitLab({ apiUrl, graphqlUrl: variable(env, 'CI_API_GRAPHQL_URL', plainUrl), project, ...options }),
   };
 }

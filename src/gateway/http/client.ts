@@ -14,13 +14,13 @@ export type HttpRequest = {
   /** The body as JSON text. */
   readonly body?: string;
   /** The version to write against. */
-  readonly ifMatch?: string | undefined;
+  readonly ifMatch?: string;
   /** Statuses outside 2xx that are returned, not treated as failures. */
   readonly accept?: readonly number[];
   /** Values of this request that no message may contain; called only when the request fails. */
   readonly secrets?: () => readonly string[];
   /** What the answer may have, together with others. */
-  readonly share?: AnswerShare | undefined;
+  readonly share?: AnswerShare;
 };
 
 export type HttpResponse = {
@@ -171,8 +171,8 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
     path,
     attempt,
     elapsedMs,
-    status,
-    code: 'failure' in outcome ? outcome.failure.code : undefined,
+    ...(status === undefined ? {} : { status }),
+    ...('failure' in outcome ? { code: outcome.failure.code } : {}),
   });
   return outcome;
 }
@@ -188,8 +188,9 @@ async function exchange(state: ClientState, request: HttpRequest, context: Reque
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
   };
+  const optional = { ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
   try {
-    return await transport.exchange({ method, url: context.url, headers, body, signal });
+    return await transport.exchange({ method, url: context.url, headers, ...optional });
   } catch (error) {
     return networkFailure(context, error);
   }

@@ -8,7 +8,7 @@ import { containsSecret, isOpaque } from './reveal-secrets.ts';
 export type RequestFailure = {
   readonly message: string;
   readonly failure: ApiFailure;
-  readonly retryAfter?: string | undefined;
+  readonly retryAfter?: string;
   /** The request is repeated once at most: the failure may be permanent. */
   readonly once?: boolean;
 };
@@ -43,7 +43,7 @@ export function statusFailure(context: RequestContext, response: RawResponse): R
       retryable: [429, 502, 503, 504].includes(status) || isRepeatable,
       ambiguous: context.method !== 'GET' && (status >= 500 || status === 408),
     },
-    retryAfter,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
     once: isRepeatable,
   };
 }

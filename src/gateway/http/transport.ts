@@ -16,8 +16,8 @@ export type HttpExchange = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
 };
 
 /** A response, whatever its status. */
@@ -37,7 +37,7 @@ export type NetworkOptions = {
   /** Certificates in PEM of authorities to trust besides those of Node. */
   readonly certificates: readonly string[];
   /** The certificate that Ostiary shows, and its private key, in PEM. */
-  readonly client?: { readonly cert: string; readonly key: string } | undefined;
+  readonly client?: { readonly cert: string; readonly key: string };
 };
 
 type Opened = {
@@ -67,11 +67,11 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
   }
 
   return {
-    async exchange({ url, body = null, signal = null, ...rest }) {
+    async exchange({ url, ...rest }) {
       opened ??= open();
       const { send } = await opened;
       const { origin, pathname, search } = new URL(url);
-      const response = await send({ origin, path: `${pathname}${search}`, body, signal, ...rest });
+      const response = await send({ origin, path: `${pathname}${search}`, ...rest });
       const header = (name: string): string | undefined => {
         const value = response.headers[name];
         return typeof value === 'string' ? value : value?.[0];

@@ -86,10 +86,10 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     }
   }
   const limits = {
-    longestAccess,
-    accessLimits,
-    server,
-    rowFields: rows && rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on'),
+    ...(longestAccess === undefined ? {} : { longestAccess }),
+    ...(accessLimits === undefined ? {} : { accessLimits }),
+    ...(server === undefined ? {} : { server }),
+    ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
   const partly = lists.reduce((sum, list) => sum + (list.unread?.size ?? 0), 0);
   const apart = {
@@ -100,7 +100,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   };
   const complete = await readTools(resources, (live) => readOne(context, live, live));
   return {
-    value: { resources: complete, lookups: found, groups, ...limits, ...apart },
+    value: { resources: complete, lookups: found, ...(groups === undefined ? {} : { groups }), ...limits, ...apart },
     diagnostics: [],
   };
 }
@@ -225,7 +225,7 @@ export async function resourceFromResponse(
   const version = strongTag(response);
   const read = withLastRow(context, binding, reader.read(body, { uid, id }, { bulk: false, seesSecrets }));
   if (read.secretsVersion !== undefined) context.recentReads.set(uid, read);
-  return { ...read, version };
+  return { ...read, ...(version === undefined ? {} : { version }) };
 }
 
 /** Returns an object with the row that the last list of rows has of it: none for an object that was created since. */

@@ -144,7 +144,8 @@ function notWhole(problem: string): ListAttempt<never> {
 /** Returns what fetches a list, or a page of it: null where a 404 means an empty list; it throws an ApiError for any other 404. */
 export function listFetcher(session: Pick<GatewaySession, 'client' | 'url'>, list: WireList): ListFetch {
   return async (path, share) => {
-    const { status, body } = await session.client.send({ method: 'GET', path, accept: [404], share });
+    const shared = share === undefined ? {} : { share };
+    const { status, body } = await session.client.send({ method: 'GET', path, accept: [404], ...shared });
     if (status !== 404) return body;
     if (list.isEmpty?.(body) === true) return null;
     throw new ApiError('the gateway has no such list (404)', {

@@ -148,7 +148,8 @@ export async function openService(options: SessionOptions): Promise<Service> {
       const { status, body } = response;
       if (status === 404) return undefined;
       if (!isObject(body)) throw unexpectedShape(`${session.url}${reviewPath(id)}`);
-      return { ...parseReview(body, wire, { bulk: false }), version: strongTag(response) };
+      const version = strongTag(response);
+      return { ...parseReview(body, wire, { bulk: false }), ...(version === undefined ? {} : { version }) };
     },
     async session({ session: id }) {
       // Gateways that show long inputs only on request ignore what they do not know otherwise.
@@ -161,7 +162,7 @@ export async function openService(options: SessionOptions): Promise<Service> {
     objection: wire.objection,
     async decide({ id, version }, decision) {
       const body = JSON.stringify(decisionBody(decision, wire.windowType));
-      const request = { method: 'PUT', path: reviewPath(id), body, ifMatch: version } as const;
+      const request = { method: 'PUT', path: reviewPath(id), body, ...(version === undefined ? {} : { ifMatch: version }) } as const;
       return parseReview(await requestObject(session, request), wire, { bulk: false });
     },
     writesSince: (since, most) => readWrites(session, since, most),

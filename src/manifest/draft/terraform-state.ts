@@ -19,11 +19,11 @@ export type StateObject = {
   /** The id on the gateway, if the state contains its name. */
   readonly id?: ResourceId;
   /** The uid on the gateway. */
-  readonly uid?: string | undefined;
+  readonly uid?: string;
   /** Set if the state marks the name as sensitive; reports print only the address then. */
-  readonly secret?: boolean;
+  readonly secret?: true;
   /** Set for a deposed object, whose replacement only Terraform knows. */
-  readonly deposed: boolean;
+  readonly deposed?: true;
   /** Set for a resource that is a field of an object with this uid. */
   readonly isPart?: true;
   /** The resources that it refers to, as removed blocks name them. */
@@ -116,7 +116,7 @@ function listInstances(resource: JsonObject, { kinds, parts, registry }: Terrafo
     const identity =
       kind === undefined ? readPart(Object.hasOwn(parts, type) ? parts[type] : undefined, instance) : readIdentity(kind, instance);
     const needs = readEntries(instance['dependencies']).filter((one) => typeof one === 'string');
-    return [{ address, block, needs, ...identity, deposed }];
+    return [{ address, block, needs, ...identity, ...(deposed ? { deposed: true as const } : {}) }];
   });
 }
 
@@ -139,8 +139,8 @@ function readIdentity(kind: Kind, instance: JsonObject): Pick<StateObject, 'kind
   return {
     kind: kind.name,
     ...(typeof text === 'string' && text !== '' ? { id: resourceId(kind.name, kind.identity(text, attributes)) } : {}),
-    uid: typeof uid === 'string' ? uid : undefined,
-    secret: hidden,
+    ...(typeof uid === 'string' ? { uid } : {}),
+    ...(hidden ? { secret: true } : {}),
   };
 }
 
@@ -215,7 +215,7 @@ function findReasonToStay(
   declared: ReadonlySet<ResourceId>,
   reasons: ReadonlyMap<ResourceId, string>,
 ): readonly (readonly [string, string])[] {
-  if (deposed) return [[address, 'it is being replaced: let Terraform finish first']];
+  if (deposed === true) return [[address, 'it is being replaced: let Terraform finish first']];
   if (kind === undefined) return [[address, 'manifests do not support this type']];
   if (isPart === true && live === undefined) return [[address, `its ${kind} is not in this state`]];
   if (id === undefined && live === undefined) return [[address, 'the state does not name it']];
@@ -239,5 +239,5 @@ function toKept(one: StateObject, reason: string | undefined): readonly (Terrafo
 
 /** Returns the address and id for a report, without a sensitive id. */
 function toOwned({ address, id, secret }: StateObject): TerraformObject {
-  return { address, id: secret === true ? undefined : id };
+  return { address, ...(id === undefined || secret === true ? {} : { id }) };
 }

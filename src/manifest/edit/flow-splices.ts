@@ -106,7 +106,7 @@ function cutRun(text: string, run: readonly SourceItem[], { before, next }: Betw
   const isRows = run.every((part) => standsAlone(text, part) && ((next === undefined && part === last) || hasComma(text, part)));
   if (isRows) return run.map((part) => cutRow(text, part));
   const cut = before === undefined ? { start: first.start, end: next?.start ?? last.end } : { start: before.end, end: last.end };
-  return [{ ...cut, text: '', loses: holdsComment(text, cut, run) }];
+  return [{ ...cut, text: '', ...(holdsComment(text, cut, run) ? { loses: true } : {}) }];
 }
 
 /** Cuts an item on its own lines, with its comma and comment. */

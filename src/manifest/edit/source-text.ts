@@ -124,7 +124,7 @@ export function applySplices({ mark, text, lineEnding }: SourceText, splices: re
 }
 
 /** A replacement of a part of a text. `loses` is set if it would remove an unrelated comment. */
-export type Splice = { readonly start: number; readonly end: number; readonly text: string; readonly loses?: boolean };
+export type Splice = { readonly start: number; readonly end: number; readonly text: string; readonly loses?: true };
 
 /** Returns the start of the offset's line. */
 export function lineStart(text: string, offset: number): number {
@@ -165,8 +165,8 @@ export type ValueSite = {
   readonly node: ParsedNode | null;
   /** The offset after the colon or dash before the value, or of the document's start. */
   readonly after: number;
-  readonly anchor?: Span | undefined;
-  readonly tag?: Span | undefined;
+  readonly anchor?: Span;
+  readonly tag?: Span;
   /** The column of the collection that contains the value. */
   readonly column: number;
   readonly inFlow: boolean;
@@ -240,8 +240,8 @@ function createSite(
   return {
     node,
     ...place,
-    anchor: anchor && toSpan(anchor),
-    tag: tag && toSpan(tag),
+    ...(anchor === undefined ? {} : { anchor: toSpan(anchor) }),
+    ...(tag === undefined ? {} : { tag: toSpan(tag) }),
   };
 }
 

@@ -13,9 +13,9 @@ type ChangedStatement = {
   readonly check: string;
   readonly action: 'removed' | 'changed' | 'added';
   /** The values of a setting, where they are short. */
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
-  readonly at?: Position | undefined;
+  readonly before?: string;
+  readonly after?: string;
+  readonly at?: Position;
 };
 
 /** A policy or an expectation of an access test that covered connections before the plan and does not cover them after it; they stay. */
@@ -52,6 +52,14 @@ export function compareChecks(before: ReadonlyMap<string, StatedCheck>, after: R
     const [then, now] = [before.get(check), after.get(check)];
     if (then?.text === now?.text) return [];
     const action = now === undefined ? 'removed' : then === undefined ? 'added' : 'changed';
-    return [{ check, action, before: then?.value, after: now?.value, at: now?.at }];
+    return [
+      {
+        check,
+        action,
+        ...(then?.value === undefined ? {} : { before: then.value }),
+        ...(now?.value === undefined ? {} : { after: now.value }),
+        ...(now?.at === undefined ? {} : { at: now.at }),
+      },
+    ];
   });
 }

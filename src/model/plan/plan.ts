@@ -406,7 +406,7 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly policies?: PolicyReport;
   readonly protection: Protection;
   /** What changed outside Ostiary and outside the manifests; absent when there is nothing to report. */
-  readonly outside?: OutsideAccess | undefined;
+  readonly outside?: OutsideAccess;
   /**
    * How many connections were read from their list alone, because the plan is of a selection and does not change them; then nothing is known of
    * `outside`. Absent if everything was read.
@@ -481,7 +481,9 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
       spec: withAttributeNames(resource.spec, attributes),
       edges: Object.fromEntries(Object.entries(resource.edges).map(([field, ends]) => [field, ends.map(named)])),
     })),
-    watched: live.watched?.map((one) => ({ ...one, spec: withAttributeNames(one.spec, attributes) })),
+    ...(live.watched === undefined
+      ? {}
+      : { watched: live.watched.map((one) => ({ ...one, spec: withAttributeNames(one.spec, attributes) })) }),
   };
 }
 
@@ -513,7 +515,7 @@ export function planRisks({ changes, unwritten, accepted, checks = [] }: RiskyPa
 }
 
 function uncoveredRisk({ code, class: weakens, connections, at }: UncoveredCheck): Risk {
-  return { code, class: weakens, connections, place: at && formatPosition(at) };
+  return { code, class: weakens, connections, ...(at === undefined ? {} : { place: formatPosition(at) }) };
 }
 
 /** Returns the highest risk class of a plan; undefined when it has no risk. */

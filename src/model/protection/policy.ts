@@ -6,7 +6,7 @@ export type Requirement = {
   readonly expression: string;
   readonly at: Position;
   /** The message for a violation, instead of that of the policy. */
-  readonly message?: string | undefined;
+  readonly message?: string;
   /** Converts a problem at a character of the expression (index from 0) to a diagnostic. */
   readonly diagnose: (problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>, offset: number) => Diagnostic;
 };

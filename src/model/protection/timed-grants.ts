@@ -6,7 +6,7 @@ export type TimedGrant = {
   readonly path: Pointer;
   readonly group: string;
   readonly until: string;
-  readonly reason?: string | undefined;
+  readonly reason?: string;
   /** The end is over, so the manifest no longer grants it. */
   readonly ended?: true;
 };
@@ -21,7 +21,7 @@ export function endText({ until, reason }: Pick<TimedGrant, 'until' | 'reason'>)
 
 /** Returns until when access is granted: ` until 2026-12-31 (migration)`; empty without an end. */
 export function termText({ until, reason }: { readonly until?: string | undefined; readonly reason?: string | undefined }): string {
-  return until === undefined ? '' : endText({ until, reason });
+  return until === undefined ? '' : endText({ until, ...(reason === undefined ? {} : { reason }) });
 }
 
 /** Returns the element of a list that may have an end: the name itself, or the one in its map. */

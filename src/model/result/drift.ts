@@ -25,7 +25,7 @@ export type AuditedWrite = {
 };
 
 /** The last apply was of a commit that the reviewed branch does not contain; `reason` is that of its override. */
-export type UnmergedApply = { readonly commit: string; readonly branch: string; readonly reason?: string | undefined };
+export type UnmergedApply = { readonly commit: string; readonly branch: string; readonly reason?: string };
 
 /** The changes on a gateway outside Ostiary since the last apply. */
 export type Drift = {
@@ -66,7 +66,7 @@ export type Adoption = {
   /** Drift that manifests cannot express, or not unambiguously. */
   readonly left: readonly Diagnostic[];
   /** The branch for edits of this target. */
-  readonly home?: string | undefined;
+  readonly home?: string;
   /** The branch with the edits; absent when the working files were edited, or nothing was. */
   readonly branch?: Branch;
 };
@@ -100,10 +100,10 @@ export type ExplainedPart = {
 /** The reason why one field is or is not a change; never the value of a secret. */
 export type ExplanationRow = {
   readonly path: Pointer;
-  readonly desired?: Value | undefined;
-  readonly live?: Value | undefined;
+  readonly desired?: Value;
+  readonly live?: Value;
   /** The value that was last applied. */
-  readonly base?: Value | undefined;
+  readonly base?: Value;
   readonly status: ExplanationStatus;
   readonly origin?: ExplainedOrigin;
   readonly at?: Position;

@@ -53,8 +53,8 @@ export type RequestEvent = {
   readonly path: string;
   /** Counts from 1. */
   readonly attempt: number;
-  readonly status?: number | undefined;
-  readonly code?: string | undefined;
+  readonly status?: number;
+  readonly code?: string;
   /** The time until the response was read, or the attempt failed, in milliseconds. */
   readonly elapsedMs: number;
 };
@@ -97,7 +97,7 @@ export type TerraformHandover = {
 };
 
 /** An object in a Terraform state, by its address. */
-export type TerraformObject = { readonly address: string; readonly id?: ResourceId | undefined };
+export type TerraformObject = { readonly address: string; readonly id?: ResourceId };
 
 /** The result of a pull. */
 export type PullResult = {

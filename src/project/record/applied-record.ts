@@ -123,7 +123,7 @@ function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signatu
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
   if (missing !== undefined) return unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
-  return { record, signature };
+  return { record, ...(signature === undefined ? {} : { signature }) };
 }
 
 /** Returns the record as the message of a commit. */
@@ -212,10 +212,6 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
   return { ...record, pending: [...others, { ...writes, objects, edges: [...edges.values()] }] };
 }
 
-function unlessEmpty<T>(list: readonly T[] = []): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list;
-}
-
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
@@ -224,13 +220,13 @@ export function completeRecord(
 ): AppliedRecord {
   return {
     commit,
-    overrides: unlessEmpty(overrides),
-    applies,
+    ...(overrides.length === 0 ? {} : { overrides }),
+    ...(applies === undefined ? {} : { applies }),
     ...secrets,
-    access,
-    left: unlessEmpty(left),
-    names: unlessEmpty(names),
-    digest,
+    ...(access === undefined ? {} : { access }),
+    ...(left.length === 0 ? {} : { left }),
+    ...(names.length === 0 ? {} : { names }),
+    ...(digest === undefined ? {} : { digest }),
     orphans,
     pending: [],
   };
@@ -256,13 +252,13 @@ export function unmergedRecord(
     ...record
   } = incompleteRecord(before, end, commit);
   return {
-    commit: reviewed,
+    ...(reviewed === undefined ? {} : { commit: reviewed }),
     unmerged: commit,
-    overrides: end.overrides,
+    ...(end.overrides === undefined ? {} : { overrides: end.overrides }),
     ...record,
-    access: end.access,
-    left: unlessEmpty(end.left),
-    names: unlessEmpty(end.names),
+    ...(end.access === undefined ? {} : { access: end.access }),
+    ...(end.left === undefined || end.left.length === 0 ? {} : { left: end.left }),
+    ...(end.names === undefined || end.names.length === 0 ? {} : { names: end.names }),
     orphans: end.orphans,
   };
 }
@@ -275,7 +271,7 @@ export function incompleteRecord(
 ): AppliedRecord {
   const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
-  const { pending, orphans, ...rest } = withPending(record, { commit, ...writes });
+  const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
   const isLeft = (one: PendingObject): boolean => !one.ours || isLive(one);
   const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLeft) }, record.commit));
   return {
@@ -318,6 +314,6 @@ export function withApply(record: AppliedRecord, begun: AuditMark | undefined, e
   if (begun === undefined) return record;
   const { principal, at: after } = begun;
   const earlier = (record.applies ?? []).map((one) => ({ ...one, until: one.until ?? after }));
-  const added = { principal, after, until: ended?.at };
+  const added = { principal, after, ...(ended === undefined ? {} : { until: ended.at }) };
   return { ...record, applies: [...earlier, added].slice(-maxApplies) };
 }

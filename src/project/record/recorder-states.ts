@@ -137,7 +137,7 @@ export async function beginRecord(
     const mark = await input.auditMark();
     state = { is: 'waiting', mark };
     const before = approved === undefined ? found.record : { ...found.record, approved };
-    const record = withPending(withApply(before, mark), { commit, ...writes });
+    const record = withPending(withApply(before, mark), { ...(commit === undefined ? {} : { commit }), ...writes });
     const renewed = readClocks(input.now());
     const id = await writeLeased(session, record, found);
     // First here, where a damaged clone fails: a failure afterwards would leave the lease on origin.
@@ -237,7 +237,7 @@ async function addWrites(session: RecorderSession, { complete, writes, deleted }
   const { writer } = session;
   const { applied: commit } = await session.readHead();
   const objects = writes.objects.filter(({ id, key = id }) => !deleted.has(key));
-  const added = { commit, objects, edges: writes.edges };
+  const added = { ...(commit === undefined ? {} : { commit }), objects, edges: writes.edges };
   for (let move = 0; ; move += 1) {
     const read = await readMoved(session);
     const next = withLate(read.record, [added]);

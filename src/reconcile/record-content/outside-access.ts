@@ -27,7 +27,7 @@ import {
 
 type OutsideInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
-  readonly recorded: { readonly access?: RecordedAccess | undefined } | undefined;
+  readonly recorded: { readonly access?: RecordedAccess } | undefined;
   readonly live: LiveState;
   /** All kinds that are read. */
   readonly registry: Registry;

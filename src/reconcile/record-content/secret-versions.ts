@@ -93,7 +93,7 @@ function versionIfEqual({ secrets }: DesiredResource, read: LiveResource | undef
 export function withChangedSecrets(
   live: LiveState,
   { resources }: DesiredState,
-  { secrets, pending }: { readonly secrets?: string | undefined; readonly pending: readonly PendingWrites[] },
+  { secrets, pending }: { readonly secrets?: string; readonly pending: readonly PendingWrites[] },
 ): LiveState {
   if (secrets === undefined) return live;
   const versions = readPairs(secrets, hashLength);

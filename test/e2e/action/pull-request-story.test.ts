@@ -1,16 +1,15 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { appAccount } from '../../support/github.ts';
-import { useProjects } from '../project.ts';
-import { useGateway } from '../use-gateway.ts';
-import { expectStory } from './expect-story.ts';
-import { useAction } from './use-action.ts';
+import { builtPackage, start } from '../../support/cli.ts';
 
-const makeFolder = useProjects();
-const gateway = useGateway();
-const bench = useAction(makeFolder, { account: appAccount });
-
-test('the story that npm run demo:pr plays is true', { timeout: 240_000 }, async () => {
-  const said = await expectStory({ folder: makeFolder({}), gateway, bench });
+test('npm run demo:pr plays the story of the pull requests, and it is true', async () => {
+  const dist = join(await builtPackage(), 'dist');
+  const demo = start('npm', ['run', '--silent', 'demo:pr', '--', dist], { cwd: '.', env: { TMPDIR: tmpdir() }, patience: 600_000 });
+  const { code, stdout, stderr } = await demo.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const said = stdout.split('\n');
+  expect(said.filter((line) => line.startsWith('\u2500\u2500 '))).toHaveLength(10);
   expect(said.filter((line) => line.length > 80 && !/^ {2}\u2502 (?:[|+!~<]|- `|.*\b[0-9a-f]{64}\b)/.test(line))).toEqual([]);
-  expect(said.join('\n')).not.toContain('correct-horse');
+  expect(stdout).not.toContain('correct-horse');
 });

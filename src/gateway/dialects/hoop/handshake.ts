@@ -15,12 +15,12 @@ export function readCapabilities(handshake: Handshake): Capabilities {
   const version = nonEmptyText(server['version']);
   const organisation = nonEmptyText(account['org_id']);
   return {
-    organisation,
-    version,
-    role,
+    ...(organisation === undefined ? {} : { organisation }),
+    ...(version === undefined ? {} : { version }),
+    ...(role === undefined ? {} : { role }),
     longestAccess,
     accessLimits: readServerFeatures(handshake).hasFreeLicense ? 'none' : 'reviewed',
-    server: { version, ...readProvider(server) },
+    server: { ...(version === undefined ? {} : { version }), ...readProvider(server) },
     keepsHiddenSecrets: true,
     keepsOmittedSecrets: false,
     seesAll: role === 'admin' || role === 'auditor',

@@ -212,7 +212,7 @@ function staleName(list: NamingList, name: string, gone: readonly ResourceId[], 
   const next = `the next ${gone.length === 1 ? 'connection of that name' : 'connections of these names'}`;
   const effect = list === 'machine-identities' ? `its credential opens ${next}` : `it applies to ${next}`;
   const message = `${sorts[list].sort} "${name}" keeps naming ${namesOf(gone)} after the deletion, and ${effect}`;
-  return { code: 'plan/deletes-references', severity: 'warning', message, hint, resource: gone[0] };
+  return { code: 'plan/deletes-references', severity: 'warning', message, hint, ...(gone[0] === undefined ? {} : { resource: gone[0] }) };
 }
 
 function unreadNames(list: NamingList, deleted: readonly ResourceId[]): Diagnostic {
@@ -267,7 +267,7 @@ function runbookName({ repository, name }: RunbookRule['runbooks'][number]): str
 
 function earlierName(found: readonly DesiredResource[], text: Pick<Diagnostic, 'severity' | 'message' | 'hint'>): Diagnostic {
   const [first] = found;
-  return { ...text, code: 'plan/creates-references', resource: first?.id, at: first?.locate('') };
+  return { ...text, code: 'plan/creates-references', ...(first === undefined ? {} : { resource: first.id, at: first.locate('') }) };
 }
 
 function newNames(found: readonly DesiredResource[]): string {

@@ -13,9 +13,9 @@ export function readCapabilities(handshake: Handshake): Capabilities {
   const longest = info['longest_access_duration'];
   const organisation = nonEmptyText(info['organisation']) ?? nonEmptyText(info['organization']);
   return {
-    organisation,
-    version,
-    role,
+    ...(organisation === undefined ? {} : { organisation }),
+    ...(version === undefined ? {} : { version }),
+    ...(role === undefined ? {} : { role }),
     ...(borrowed.length === 0 ? {} : { borrowed }),
     ...(typeof longest === 'number' ? { longestAccess: longest } : {}),
     keepsHiddenSecrets: isOstiary,
