@@ -67,7 +67,7 @@ describe('explain', () => {
       at: { file: 'access/orders.yaml', line: 1, column: 1 },
       summary: 'apply updates it: differs',
       rows: expect.arrayContaining([
-        expect.objectContaining({ path: '/guardrail_rules/foreign-rule', owner: 'foreign', status: 'foreign' }),
+        expect.objectContaining({ path: '/guardrail_rules/foreign-rule', status: 'foreign' }),
         expect.objectContaining({ path: '/reviewers', desired: { value: ['dba'] }, live: { value: ['unknown'] }, status: 'differs' }),
       ]),
       rules: [
