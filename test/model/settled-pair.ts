@@ -167,22 +167,24 @@ function listedIn({ live, objects: { rows, granted, rules, runbookRules, analyze
       masking_rules: [],
       managed_by: '',
     })),
-    'access-request-rules': rules.map((rule) =>
-      requestRule(rule.name, {
+    'access-request-rules': rules.map((rule) => {
+      const count = rule.reviewers.length;
+      const least = Math.min(count, rule.minApprovals ?? count);
+      return requestRule(rule.name, {
         id: rule.id,
         access_type: rule.type,
         connections: rule.connections,
         attributes: rule.attributes,
         approval_required_groups: rule.required,
         reviewers_groups: rule.reviewers,
-        approvals: rule.mustAllApprove
-          ? rule.reviewers.length
-          : Math.min(rule.reviewers.length, rule.minApprovals ?? rule.reviewers.length),
+        approvals: rule.mustAllApprove ? count : least,
+        // A credential counts the minimum although all must approve a session.
+        ...(rule.mustAllApprove && least < count ? { credential_approvals: least } : {}),
         force_approval_groups: rule.forcing,
         skip_review_groups: rule.skipped,
         access_max_duration: rule.longest,
-      }),
-    ),
+      });
+    }),
     'runbook-rules': runbookRules.map(({ groups, connections, files }, index) =>
       runbookRule(`books-${index}`, { groups, connections, runbooks: files }),
     ),
