@@ -8,8 +8,8 @@ import { join } from 'node:path';
 const folders = ['.github/workflows', 'examples/github', 'examples/fleet'];
 const workflows = folders.flatMap((folder) =>
   readdirSync(folder)
-    // A pipeline for GitLab begins with a dot.
-    .filter((name) => /^[^.].*\.yml$/.test(name))
+    // A pipeline for GitLab is no workflow.
+    .filter((name) => name.endsWith('.yml') && !name.endsWith('.gitlab-ci.yml'))
     .map((name) => join(folder, name)),
 );
 const home = mkdtempSync(join(tmpdir(), 'ostiary-linters-'));
