@@ -31,7 +31,7 @@ import { readStrings } from './json-values.ts';
 import { acknowledge, acknowledgmentsIn } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
-import { checkTexts, findLookalikes } from './validate/check-texts.ts';
+import { checkTexts } from './validate/check-texts.ts';
 import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
@@ -268,7 +268,7 @@ function toResources(
   const isChosen = manifestMatcher(input.selection);
   const diagnostics: Diagnostic[] = [];
   const acknowledged: Acknowledged[] = [];
-  const lookalikes = findLookalikes(manifests);
+  const unusual = checkTexts(manifests);
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
@@ -278,7 +278,7 @@ function toResources(
     const unfamiliar = hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)
       ? []
       : locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']));
-    const texts = locateAll(sources, manifest, [...checkTexts(manifest), ...(lookalikes.get(manifest) ?? [])]);
+    const texts = locateAll(sources, manifest, unusual.get(manifest) ?? []);
     const found = inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, inspect(resource)) : [];
     const rejected = checkForGateway !== undefined && isChosen(manifest) ? checkForGateway(resource) : [];
     const placed = rejected.map((one) => (one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id)));

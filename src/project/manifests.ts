@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { gatewayNames, knownValuesOf, manifestCheckOf, referencePrefixesOf, spellingOf } from '../gateway/dialects/choose-dialect.ts';
@@ -171,7 +171,7 @@ function loadInputOf(
 /** Returns a function that makes a displayed path relative to the root. Fast path: most displayed paths start with that of the root. */
 function pathBelow(root: string, context: ProjectContext): (path: string) => string {
   const home = shownFolder(root, context.cwd);
-  const isBelowHome = (path: string): boolean => home !== '' && path.startsWith(home) && !path.includes('..');
+  const isBelowHome = (path: string): boolean => path.startsWith(home) && !isAbsolute(path.slice(home.length)) && !path.includes('..');
   return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolutePath(path, context)).split(sep).join('/'));
 }
 

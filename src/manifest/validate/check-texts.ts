@@ -20,11 +20,6 @@ type PlacedText = { readonly text: string; readonly tokens: readonly string[] };
 // Most texts are visible ASCII without a blank at an end, and begin like no masked text and no reference.
 const ordinary = /^(?![*([<{!@$]|arn:|vault:|projects\/|VALUE_)(?!.*:\/\/)[!-~](?:[ -~]*[!-~])?$/;
 
-/** Finds texts that decide something and are not what they look like: with blanks at an end, invisible characters, or text that stands for another one. */
-export function checkTexts(manifest: Manifest): readonly DocumentDiagnostic[] {
-  return unusualTexts(manifest).flatMap((placed) => checkText(placed, useOf(manifest, placed.tokens)) ?? []);
-}
-
 function checkText({ text, tokens }: PlacedText, use: TextUse): DocumentDiagnostic | undefined {
   const warning = (code: DocumentDiagnostic['code'], message: string, hint: string): DocumentDiagnostic => ({
     code,
@@ -74,15 +69,20 @@ function checkText({ text, tokens }: PlacedText, use: TextUse): DocumentDiagnost
   return undefined;
 }
 
-/** Finds names of several manifests that look the same and have other characters, and that no check of a single text finds. */
-export function findLookalikes(manifests: readonly Manifest[]): ReadonlyMap<Manifest, readonly DocumentDiagnostic[]> {
+/**
+ * Finds texts that decide something and are not what they look like, by manifest: with blanks at an end, invisible characters, text that stands for
+ * another one, or names of several manifests that look the same and have other characters.
+ */
+export function checkTexts(manifests: readonly Manifest[]): ReadonlyMap<Manifest, readonly DocumentDiagnostic[]> {
   const found = new Map<Manifest, DocumentDiagnostic[]>();
-  const foreign = manifests.flatMap((manifest) =>
-    unusualTexts(manifest)
-      .filter(({ text }) => /[^\0-~]/.test(text))
-      .filter((placed) => useOf(manifest, placed.tokens) === 'name' && checkText(placed, 'name') === undefined)
-      .map((placed) => ({ manifest, ...placed })),
-  );
+  const foreign: (PlacedText & { readonly manifest: Manifest })[] = [];
+  for (const manifest of manifests)
+    for (const placed of unusualTexts(manifest)) {
+      const use = useOf(manifest, placed.tokens);
+      const problem = checkText(placed, use);
+      if (problem !== undefined) addToGroup(found, manifest, problem);
+      else if (use === 'name' && /[^\0-~]/.test(placed.text)) foreign.push({ manifest, ...placed });
+    }
   if (foreign.length === 0) return found;
   const byForm = new Map<string, string[]>();
   const shapes = new Set(foreign.map(({ text }) => shapeOf(text)));

@@ -217,11 +217,12 @@ type ReadState = Pick<DestinationInput, 'desired' | 'live' | 'applied'> & { read
 /** Lists the connections of which only a read of their own shows where they lead, if a manifest leads another one elsewhere. */
 export function unreadPlaces({ desired, live, listed, applied }: ReadState): readonly LiveResource[] {
   const [manifests, before, found] = [desiredByKey(desired.resources), desiredByKey(applied?.resources ?? []), liveById(live.resources)];
-  if (!desired.resources.some((one) => isLedElsewhere(one, found.get(one.key)))) return [];
-  return listed.resources.filter(({ id, leftOut }) => {
+  const unread = listed.resources.filter(({ id, leftOut }) => {
     const [one, manifest] = [leftOut && found.get(id), before.get(id) ?? manifests.get(id)];
     return one !== undefined && (isAnyHidden(one, manifest) || isAnyKept(one, manifest));
   });
+  // A list that leaves nothing out ends this before every secret is compared.
+  return unread.length > 0 && desired.resources.some((one) => isLedElsewhere(one, found.get(one.key))) ? unread : [];
 }
 
 /** Returns whether a manifest keeps a secret of which the value was not read; that it was verified shows that it is there. */
