@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { missingObject } from './objects.ts';
 import { listRefs } from './refs.ts';
@@ -17,19 +18,24 @@ const originPrefix = 'refs/ostiary/origin/';
 
 /**
  * Returns the name of the ref that records the last complete apply to a target. It contains the folder of the config file,
- * because two configs of a repository may have targets with the same name.
+ * because two configs of a repository may have targets with the same name; with a URL, also a hash of that, beside the ref of another gateway.
  */
-export function appliedRefName(folder: string, target: string): string {
-  return [...(folder === '' ? [] : [folder]), target].map(percentEncode).join('%2F');
+export function appliedRefName(folder: string, target: string, url?: string): string {
+  const name = [...(folder === '' ? [] : [folder]), target].map(percentEncode).join('%2F');
+  return url === undefined ? name : `${name}.${createHash('sha256').update(url).digest('hex').slice(0, 12)}`;
 }
 
 /** Parses the name of a ref into the target and the folder of its config file; undefined for other names. */
-export function parseAppliedRefName(name: string): { readonly folder: string; readonly target: string } | undefined {
-  if (!/^(?:[\w-]|%[0-9A-F]{2})+$/.test(name)) return undefined;
-  const slash = name.lastIndexOf('%2F');
-  const [folder, target] = slash < 0 ? ['', name] : [name.slice(0, slash), name.slice(slash + 3)];
+export function parseAppliedRefName(
+  name: string,
+): { readonly folder: string; readonly target: string; readonly isBeside?: true } | undefined {
+  const [, plain, hash] = /^((?:[\w-]|%[0-9A-F]{2})+)(\.[0-9a-f]{12})?$/.exec(name) ?? [];
+  if (plain === undefined) return undefined;
+  const slash = plain.lastIndexOf('%2F');
+  const [folder, target] = slash < 0 ? ['', plain] : [plain.slice(0, slash), plain.slice(slash + 3)];
   try {
-    return { folder: decodeURIComponent(folder), target: decodeURIComponent(target) };
+    const names = { folder: decodeURIComponent(folder), target: decodeURIComponent(target) };
+    return hash === undefined ? names : { ...names, isBeside: true };
   } catch {
     return undefined;
   }
@@ -172,8 +178,8 @@ export async function catchOriginError<T>(action: () => Promise<T>): Promise<T |
   }
 }
 
-/** The ids that the ref of a target's own name has here and on origin, which the next apply moves; empty where it does not exist. */
-export type AppliedIds = { readonly localId: string; readonly originId: string };
+/** The ref that the next apply moves, and the ids that it has here and on origin; empty where it does not exist. */
+export type AppliedIds = { readonly ownName: string; readonly localId: string; readonly originId: string };
 
 /** The record of a target: the name of its ref, and the commit behind it; undefined if no apply was ever recorded. */
 export type LastApplied = AppliedIds & {
@@ -181,6 +187,8 @@ export type LastApplied = AppliedIds & {
   readonly commit: RecordCommit | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
+
+type FoundRecord = Omit<LastApplied, 'ownName'>;
 
 type LastAppliedQuery = {
   readonly target: string;
@@ -191,15 +199,16 @@ type LastAppliedQuery = {
   readonly renames?: RenamedTargets;
 };
 
+/** Whose a record is: of this target, of another one, of a gateway that no target has now, or of one that its commits do not tell. */
+export type RecordOwner = 'this' | 'another' | 'none' | 'unknown';
+
 /** Recognizes the records of a target under other names. */
 export type RenamedTargets = {
+  readonly url: string;
   /** Returns whether a target has the name now. */
   readonly isCurrent: (target: string) => boolean;
-  /**
-   * Returns whether the target of that name in a record is the same gateway; undefined if its config cannot be read, or its own record. Throws
-   * InputError when a record of another name cannot be read.
-   */
-  readonly isSame: (target: string, record: RecordCommit) => Promise<boolean | undefined>;
+  /** Returns whose gateway the target of that name in a record is. */
+  readonly ownerOf: (target: string, record: RecordCommit) => Promise<RecordOwner>;
   /** Returns when a record was written, as far as its signature proves it. */
   readonly writtenAt: (record: RecordCommit) => number;
 };
@@ -216,22 +225,35 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const names = new Set([...refs.local.keys(), ...originNames]);
   const expected = findRecordedName(repository, query, names);
   const listed = { refs, originRefs };
-  const read = (name: string): Promise<LastApplied> => readLastApplied(repository, name, listed);
-  const readAll: ReadAll = async (some) => {
-    const fetched = await fetchAll(repository, some, listed);
-    return (name) => readLastApplied(repository, name, fetched);
-  };
-  const found = names.has(expected) ? await read(expected) : undefined;
-  const others = [...names].filter((name) => name !== expected && parseAppliedRefName(name)?.folder === repository.prefix);
-  const last = (await findRenamed(query, { found, others, readAll })) ?? found ?? (await read(expected));
-  const isMoved = expected !== appliedRefName(repository.prefix, query.target);
-  const own = isMoved ? undefined : found;
-  return { ...last, localId: own?.localId ?? '', originId: own?.originId ?? '' };
+  const { target, renames } = query;
+  const found = names.has(expected) ? await readLastApplied(repository, expected, listed) : undefined;
+  const owner = found?.commit === undefined || renames === undefined ? 'unknown' : await renames.ownerOf(target, found.commit);
+  // An apply leaves the record of another target where it is.
+  const ownName = appliedRefName(repository.prefix, target, owner === 'another' ? renames?.url : undefined);
+  const isOurs = owner === 'this' || owner === 'unknown';
+  const others = [...names].filter((name) => {
+    const { folder, target: other = '', isBeside } = parseAppliedRefName(name) ?? {};
+    // Only targets that exchanged their names have a record under the name of another one.
+    const isPossible = found?.commit === undefined || !isOurs || isBeside === true || renames?.isCurrent(other) === false;
+    return name !== expected && folder === repository.prefix && isPossible;
+  });
+  const read = renames === undefined ? new Map<string, FoundRecord>() : await readEach(repository, others, listed);
+  const renamed = renames && (await findRenamed(renames, isOurs ? found : undefined, read.values()));
+  const last = renamed ?? found ?? (await readLastApplied(repository, expected, listed));
+  const own = ownName === expected ? found : read.get(ownName);
+  return { ...last, ownName, localId: own?.localId ?? '', originId: own?.originId ?? '' };
 }
 
 type ListedRefs = { readonly refs: AppliedRefs; readonly originRefs: ReadonlyMap<string, string> | AppError };
 
-/** Fetches in one request what reading each of some records would fetch; returns the refs afterwards. If that fails, each read fetches by itself. */
+/** Reads some records by name; fetches in one request what reading each would fetch. If that fails, each is fetched by itself. */
+async function readEach(repository: Repository, names: readonly string[], listed: ListedRefs): Promise<ReadonlyMap<string, FoundRecord>> {
+  const fetched = await fetchAll(repository, names, listed);
+  const read = new Map<string, FoundRecord>();
+  for (const name of names) read.set(name, await readLastApplied(repository, name, fetched));
+  return read;
+}
+
 async function fetchAll(repository: Repository, names: readonly string[], listed: ListedRefs): Promise<ListedRefs> {
   const { refs, originRefs } = listed;
   const missing =
@@ -248,7 +270,7 @@ async function fetchAll(repository: Repository, names: readonly string[], listed
 }
 
 /** Reads the record behind a ref, and fetches it if origin has another one than when it was last read. */
-async function readLastApplied(repository: Repository, name: string, { refs, originRefs }: ListedRefs): Promise<LastApplied> {
+async function readLastApplied(repository: Repository, name: string, { refs, originRefs }: ListedRefs): Promise<FoundRecord> {
   const local = refs.local.get(name);
   const damage = local === undefined ? findDamage(repository, name) : undefined;
   if (damage !== undefined) throw damage;
@@ -284,44 +306,24 @@ function findRecordedName(repository: Repository, { target, configs }: LastAppli
   return moved.length === 1 ? (moved[0] ?? name) : name;
 }
 
-type KnownNames = {
-  /** The record under the name of the target. */
-  readonly found: LastApplied | undefined;
-  readonly others: readonly string[];
-  readonly readAll: ReadAll;
-};
-
-/** Fetches some records at once, and returns how one of them is read. */
-type ReadAll = (names: readonly string[]) => Promise<(name: string) => Promise<LastApplied>>;
-
-function targetIn(name: string): string {
-  return parseAppliedRefName(name)?.target ?? '';
-}
-
-/** Returns the record of a renamed target that was written under another name, after the one under its name; undefined if there is none. */
+/** Returns the last record of a target among those under its name, if that is its own, and under other names; undefined if there is none. */
 async function findRenamed(
-  { target, renames }: LastAppliedQuery,
-  { found, others, readAll }: KnownNames,
-): Promise<LastApplied | undefined> {
-  if (renames === undefined || others.length === 0) return undefined;
-  const isOurs = found?.commit !== undefined && (await renames.isSame(target, found.commit)) !== false;
-  let last = isOurs ? found : undefined;
-  // Only targets that exchanged their names have a record under the name of another one.
-  const possible = others.filter((name) => !isOurs || !renames.isCurrent(targetIn(name)));
-  const read = await readAll(possible);
-  for (const name of possible) {
-    const former = targetIn(name);
-    const one = await read(name);
-    const isLater =
-      one.commit !== undefined && (last?.commit === undefined || renames.writtenAt(one.commit) > renames.writtenAt(last.commit));
-    if (isLater && (await renames.isSame(former, one.commit)) === true) last = one;
+  { ownerOf, writtenAt }: RenamedTargets,
+  own: FoundRecord | undefined,
+  others: Iterable<FoundRecord>,
+): Promise<FoundRecord | undefined> {
+  let last = own;
+  for (const one of others) {
+    const { name, commit } = one;
+    const isLater = commit !== undefined && (last?.commit === undefined || writtenAt(commit) > writtenAt(last.commit));
+    if (isLater && (await ownerOf(parseAppliedRefName(name)?.target ?? '', commit)) === 'this') last = one;
   }
   return last;
 }
 
 type KnownRecord = { readonly name: string; readonly originId: string; readonly local: RecordCommit | undefined };
 
-function fallBackToLocal(failure: AppError, { name, local, originId }: KnownRecord): LastApplied {
+function fallBackToLocal(failure: AppError, { name, local, originId }: KnownRecord): FoundRecord {
   const message = `the last applied commit cannot be read from origin: ${failure.message}`;
   if (local === undefined) {
     throw new AppError('git/origin-unreachable', 4, message, {

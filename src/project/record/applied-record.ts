@@ -18,6 +18,7 @@ import {
   type RecordedOrphan,
   type RecordSignature,
 } from '../../model/applied-record.ts';
+import type { Target } from '../../model/config.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, InputError } from '../../model/errors.ts';
 import type { AuditMark } from '../../model/gateway.ts';
@@ -46,15 +47,21 @@ export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQu
   const { config, target } = site;
   const current = new Set(config.targets.map(({ name }) => name));
   const renames: RenamedTargets = {
+    url: target.url,
     isCurrent: (name) => current.has(name),
-    isSame: async (name, record) => {
+    async ownerOf(name, record) {
       const parsed = parseRecord(record);
-      if (parsed instanceof InputError && name !== target.name) throw parsed;
-      const [commit] = parsed instanceof InputError ? [] : commitsOf(parsed.record);
+      if (parsed instanceof InputError && name === target.name) return 'unknown';
+      // That of another target has to be readable for that one only.
+      const [commit] = parsed instanceof InputError ? record.parents : commitsOf(parsed.record);
       const { value: then } = commit === undefined ? {} : await readCommittedConfig(site, commit);
-      if (then === undefined) return undefined;
-      const same = findTargetThen(then.targets, site);
-      return same?.name === name && same.url === target.url;
+      if (then === undefined) return 'unknown';
+      const isOf = (one: Target): boolean => {
+        const same = findTargetThen(then.targets, { config, target: one });
+        return same?.name === name && same.url === one.url;
+      };
+      if (isOf(target)) return 'this';
+      return config.targets.some(isOf) ? 'another' : 'none';
     },
     writtenAt(record) {
       const parsed = parseRecord(record);
@@ -79,10 +86,10 @@ export async function findAppliedRecord(
   query: RecordQuery,
 ): Promise<FoundRecord & { readonly unreadable?: InputError }> {
   const { target } = query;
-  const { name, commit, localId, originId, ...found } = await findLastApplied(repository, { ...query, configs: configNames });
+  const { name, commit, ownName, localId, originId, ...found } = await findLastApplied(repository, { ...query, configs: configNames });
   const former = parseAppliedRefName(name)?.target;
   const diagnostics = former === undefined || former === target ? found.diagnostics : [...found.diagnostics, earlierName(former, target)];
-  const place = { name, at: commit?.at, localId, originId };
+  const place = { name, at: commit?.at, ownName, localId, originId };
   if (commit === undefined) return { read: { ...place, record: emptyRecord }, diagnostics };
   const parsed = parseRecord(commit);
   if (!(parsed instanceof InputError)) return { read: { ...place, ...parsed }, diagnostics };

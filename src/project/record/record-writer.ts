@@ -1,4 +1,4 @@
-import { appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../../git/applied-refs.ts';
+import { pushAppliedRef, setAppliedRef, writeRecordCommit } from '../../git/applied-refs.ts';
 import { hasOrigin } from '../../git/origin.ts';
 import type { AppliedRecord } from '../../model/applied-record.ts';
 import type { AppError } from '../../model/errors.ts';
@@ -36,11 +36,10 @@ export type RecordWriter = {
   readonly remember: () => void;
 };
 
-/** Creates the writer of the records of a target. */
-export function createRecordWriter(project: CommittedProject, input: RecordWriterInput): RecordWriter {
+/** Creates the writer of the records of a target, under the name of a ref. */
+export function createRecordWriter(project: CommittedProject, input: RecordWriterInput, name: string): RecordWriter {
   const { repository, target } = project;
   const { options, proof } = input;
-  const name = appliedRefName(repository.prefix, target.name);
   const pushes = options.origin && hasOrigin(repository);
   const signer = readRecordSigner(project.context);
   const subject = { name, url: target.url };

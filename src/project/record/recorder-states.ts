@@ -58,7 +58,8 @@ export type RecorderInput = RecordWriterInput &
 export type RecorderSession = {
   readonly site: CommittedProject;
   readonly input: RecorderInput;
-  readonly writer: RecordWriter;
+  /** Returns the writer of the ref that the next apply moves, which is the same for the whole session. */
+  readonly writerOf: (read: Pick<ReadRecord, 'ownName'>) => RecordWriter;
   /** Returns HEAD, and the same commit as `applied` if its manifests are those that are applied. */
   readonly readHead: () => Promise<{ readonly commit: string | undefined; readonly applied: string | undefined }>;
 };
@@ -67,10 +68,11 @@ export type RecorderSession = {
 export function openRecorderSession(site: CommittedProject, input: RecorderInput): RecorderSession {
   const commit = site.repository.head;
   let isApplied: boolean | undefined;
+  let writer: RecordWriter | undefined;
   return {
     site,
     input,
-    writer: createRecordWriter(site, input),
+    writerOf: ({ ownName }) => (writer ??= createRecordWriter(site, input, ownName)),
     async readHead() {
       // A commit never changes, and what is applied was loaded before.
       isApplied ??= await isAppliedAt(site, input, commit);
@@ -125,12 +127,13 @@ export async function beginRecord(
   writes: PendingWrites,
   approved: string | undefined,
 ): Promise<{ readonly state: RecorderState; readonly warnings: readonly Diagnostic[] }> {
-  const { input, writer, readHead } = session;
+  const { input, readHead } = session;
   const { allowed } = input;
   let state: RecorderState = { is: 'waiting' };
   let warnings: readonly Diagnostic[] = [];
   const begun = await resultOf(async () => {
     const found = await readRecord(session);
+    const writer = session.writerOf(found);
     const { lease } = found.record;
     if (isHeldByOther(lease, input.run, input.leaseNow())) warnings = overridden([lockedRefusal(lease)], allowed);
     const { applied: commit } = await readHead();
@@ -139,7 +142,7 @@ export async function beginRecord(
     const before = approved === undefined ? found.record : { ...found.record, approved };
     const record = withPending(withApply(before, mark), { ...(commit === undefined ? {} : { commit }), ...writes });
     const renewed = readClocks(input.now());
-    const id = await writeLeased(session, record, found);
+    const id = await writer.write(withLease(session, record), found);
     // First here, where a damaged clone fails: a failure afterwards would leave the lease on origin.
     await writer.setHere(id, found.localId);
     const failure = await writer.push(id, found.originId);
@@ -179,11 +182,11 @@ async function extendLease(
   session: RecorderSession,
   writing: WritingState,
 ): Promise<{ readonly state: WritingState; readonly failure?: AppError }> {
-  const { writer, input } = session;
   const { lost: _, ...kept } = writing;
-  const renewed = readClocks(input.now());
+  const writer = session.writerOf(kept.found);
+  const renewed = readClocks(session.input.now());
   const written = await resultOf(async () => {
-    const made = await writeLeased(session, withLate(kept.record, kept.late), lastOf(kept));
+    const made = await writer.write(withLease(session, withLate(kept.record, kept.late)), lastOf(kept));
     await writer.setHere(made, kept.found.localId);
     return made;
   });
@@ -234,12 +237,12 @@ function lostLeaseOf(state: RecorderState): LostLease | undefined {
 
 /** Adds what this apply wrote to the record of the apply that took over its lease, and leaves everything else in it. */
 async function addWrites(session: RecorderSession, { complete, writes, deleted }: RecordedEnd): Promise<readonly Diagnostic[]> {
-  const { writer } = session;
   const { applied: commit } = await session.readHead();
   const objects = writes.objects.filter(({ id, key = id }) => !deleted.has(key));
   const added = { ...(commit === undefined ? {} : { commit }), objects, edges: writes.edges };
   for (let move = 0; ; move += 1) {
     const read = await readMoved(session);
+    const writer = session.writerOf(read);
     const next = withLate(read.record, [added]);
     const written = await resultOf(async () => {
       if (next === read.record) return;
@@ -256,10 +259,11 @@ async function addWrites(session: RecorderSession, { complete, writes, deleted }
 
 /** Writes the record of the end, unless it is the one that was read. Throws AppError if another apply moved it. */
 async function tryEnd(session: RecorderSession, state: RecorderState, end: RecordedEnd): Promise<readonly Diagnostic[]> {
-  const { site, input, writer } = session;
+  const { site, input } = session;
   const { mark } = state;
   const { commit, applied } = await session.readHead();
   const found = state.is === 'writing' ? state.found : await readRecord(session);
+  const writer = session.writerOf(found);
   const { record: before, localId, originId, isRepaired } = found;
   const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
   const completes = end.complete && applied !== undefined;
@@ -302,8 +306,8 @@ async function readMoved({ site, input: { options } }: RecorderSession): Promise
   return read;
 }
 
-function writeLeased({ writer, input }: RecorderSession, record: AppliedRecord, last: WrittenRecord): Promise<string> {
-  return writer.write({ ...record, lease: newLease(input.run, input.leaseNow()) }, last);
+function withLease({ input }: RecorderSession, record: AppliedRecord): AppliedRecord {
+  return { ...record, lease: newLease(input.run, input.leaseNow()) };
 }
 
 function lastOf({ found: { at }, counter }: WritingState): WrittenRecord {

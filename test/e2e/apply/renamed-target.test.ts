@@ -82,28 +82,75 @@ test('of the records of a target that is renamed and renamed back, the later one
   }
 });
 
-test('targets that exchange their names keep their records', async () => {
+/** Applies to two targets, a and b, then removes an object of b in a commit with another config; `localhost` is another gateway. */
+async function exchangedProject(
+  name: string,
+  config: (left: string, right: string) => string,
+): Promise<{ readonly ours: TestRepository; readonly origin: TestRepository; readonly left: string; readonly right: string }> {
   const [left, right] = [gateway.url(), gateway.url().replace('127.0.0.1', 'localhost')];
   const ours = withPush(
     make({
       'ostiary.yaml': configOf(['a', left, 'left'], ['b', right, 'right']),
-      'left/l.yaml': connection('rt4-l'),
-      'right/r.yaml': connection('rt4-r'),
-      'right/gone.yaml': connection('rt4-gone'),
+      'left/l.yaml': connection(`${name}-l`),
+      'right/r.yaml': connection(`${name}-r`),
+      'right/gone.yaml': connection(`${name}-gone`),
     }),
   );
-  makeOrigin(ours);
-  for (const name of ['a', 'b']) expect(await gateway.run(`apply --yes --target ${name}`, ours.folder)).toMatchObject({ code: 0 });
+  const origin = makeOrigin(ours);
+  for (const target of ['a', 'b']) expect(await gateway.run(`apply --yes --target ${target}`, ours.folder)).toMatchObject({ code: 0 });
   ours.remove('right/gone.yaml');
-  ours.save({ 'ostiary.yaml': configOf(['a', right, 'right'], ['b', left, 'left']) });
-  const [a, b] = await Promise.all(['a', 'b'].map((name) => gateway.run(`plan --target ${name}`, ours.folder)));
-  expect(`${a?.stderr}${a?.stdout}`).toContain('"a" is recorded as "b"');
-  expect(a?.stdout).toContain('- Connection/rt4-gone');
-  expect(`${b?.stderr}${b?.stdout}`).toContain('"b" is recorded as "a"');
-  expect(b?.stdout).toContain('No changes');
+  ours.save({ 'ostiary.yaml': config(left, right) });
+  return { ours, origin, left, right };
+}
+
+async function plan(target: string, { folder }: TestRepository): Promise<string> {
+  const { stdout, stderr } = await gateway.run(`plan --target ${target}`, folder);
+  return `${stderr}${stdout}`;
+}
+
+test('targets that exchange their names keep their records, there and back', async () => {
+  const { ours, origin, left, right } = await exchangedProject('rt4', (one, other) => configOf(['a', other, 'right'], ['b', one, 'left']));
+  const [a, b] = await Promise.all(['a', 'b'].map((name) => plan(name, ours)));
+  expect(a).toContain('"a" is recorded as "b"');
+  expect(a).toContain('- Connection/rt4-gone');
+  expect(b).toContain('"b" is recorded as "a"');
+  expect(b).toContain('No changes');
   expect(await gateway.run('apply --yes --target a', ours.folder)).toMatchObject({ code: 0 });
-  const [after, other] = await Promise.all(['a', 'b'].map((name) => gateway.run(`plan --target ${name}`, ours.folder)));
-  expect(after?.stdout).toContain('No changes');
-  // Its record is gone with the one that the apply wrote over it.
-  expect(`${other?.stderr}${other?.stdout}`).toContain('git/other-gateway');
+  for (const folder of [ours, clone(origin)]) {
+    expect(await plan('a', folder)).toContain('No changes');
+    const other = await plan('b', folder);
+    expect(other).toContain('"b" is recorded as "a"');
+    expect(other).toContain('No changes');
+  }
+  ours.save({ 'left/new.yaml': connection('rt4-new') });
+  expect(await gateway.run('apply --yes --target b', ours.folder)).toMatchObject({ code: 0 });
+  ours.remove('left/new.yaml');
+  ours.save({ 'ostiary.yaml': configOf(['a', left, 'left'], ['b', right, 'right']) });
+  for (const folder of [ours, clone(origin)]) {
+    expect(await plan('a', folder)).toContain('- Connection/rt4-new');
+    expect(await plan('b', folder)).toContain('No changes');
+  }
+  expect(await gateway.run('apply --yes --target a', ours.folder)).toMatchObject({ code: 0 });
+  expect(await plan('a', clone(origin))).toContain('No changes');
+});
+
+test('a target under the former name of another one leaves it its record', async () => {
+  const { ours } = await exchangedProject('rt5', (left, right) => configOf(['b', left, 'left'], ['c', right, 'right']));
+  expect(await plan('b', ours)).toContain('"b" is recorded as "a"');
+  expect(await gateway.run('apply --yes --target b', ours.folder)).toMatchObject({ code: 0 });
+  const other = await plan('c', ours);
+  expect(other).toContain('"c" is recorded as "b"');
+  expect(other).toContain('- Connection/rt5-gone');
+});
+
+test('a record of another target that cannot be read stops no other target', async () => {
+  const { ours } = await exchangedProject('rt6', (left, right) =>
+    configOf(['a', left, 'left'], ['b', right, 'right'], ['c', left, 'left']),
+  );
+  const ref = 'refs/ostiary/applied/b';
+  const tree = ours.git('rev-parse', `${ref}^{tree}`);
+  const id = ours.git('commit-tree', tree, '-p', ours.git('rev-parse', 'HEAD~1'), '-m', 'Record\n\n{}');
+  ours.git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+  for (const name of ['a', 'c']) expect(await plan(name, ours)).not.toContain('git/record-unreadable');
+  expect(await plan('b', ours)).toContain('git/record-unreadable');
 });

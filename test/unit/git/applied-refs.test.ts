@@ -11,6 +11,7 @@ import {
   readAppliedRefs,
   findLastApplied,
   type LastApplied,
+  type RecordOwner,
 } from '../../../src/git/applied-refs.ts';
 import { openRepository } from '../../../src/git/repository.ts';
 import { installProgram } from '../../support/git-repository.ts';
@@ -68,6 +69,10 @@ test('a name keeps folder and target apart, and every name is a valid ref', () =
   expect(appliedRef(appliedRefName('', 'prod'))).toBe('refs/ostiary/applied/prod');
   expect(appliedRef(appliedRefName('teams/orders', 'prod'))).toBe('refs/ostiary/applied/teams%2Forders%2Fprod');
 });
+
+async function ownerOf(name: string): Promise<RecordOwner> {
+  return name === 'b' ? 'this' : 'another';
+}
 
 describe('findLastApplied', () => {
   it('finds the record of another clone in a fresh, a shallow and a detached clone', async () => {
@@ -162,7 +167,7 @@ describe('findLastApplied', () => {
     const script = `PATH='${gitEnv['PATH']}'; case "$*" in *' fetch '*) echo fetch >> '${log}';; esac; exec git "$@"`;
     const opened = await openRepository({ folder: theirs.folder, env: { ...gitEnv, ...(await installProgram(place(), 'git', script)) } });
     if (opened === undefined) throw new Error('no repository found');
-    const renames = { isCurrent: () => true, isSame: async (name: string) => name === 'b', writtenAt: () => 0 };
+    const renames = { url: '', isCurrent: () => true, ownerOf, writtenAt: () => 0 };
     const found = await findLastApplied(opened, { target: 'new', configs, origin: true, renames });
     expect(found).toMatchObject({ name: 'b', localId: '', originId: '', commit: { id: later }, diagnostics: [] });
     expect(readFileSync(log, 'utf8')).toBe('fetch\n');
