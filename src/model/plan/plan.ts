@@ -367,10 +367,8 @@ export type OutsideChange = {
   readonly id: ResourceId;
   readonly happened: 'created' | 'changed' | 'deleted' | 'switched on' | 'switched off';
   readonly managedBy?: string;
-  /** Empty for all rows, and where the record has only a hash of the object. */
+  /** Empty for all rows. */
   readonly fields: readonly FieldChange[];
-  /** The record has only a hash of the object, so the effect of the change is unknown. */
-  readonly incomparable?: true;
 };
 
 /** What is known of the changes of objects that decide access and that no manifest declares. */

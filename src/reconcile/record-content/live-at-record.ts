@@ -7,7 +7,7 @@ import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resourc
 import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { hasLinks, watchedFields, type WatchScope } from './record-access.ts';
 
-/** One object on both sides: as it was recorded, or a hash of that, and as it is. */
+/** One object on both sides: as it was recorded, and as it is. */
 export type ObjectPair = { readonly was?: JsonObject; readonly is?: JsonObject };
 
 /** A column as it was recorded: its objects, each with the live one. */
@@ -36,7 +36,7 @@ export function liveAtRecord(live: LiveState, columns: readonly FormerColumn[], 
   return withFormerRows(withFormerLinks(before, columns, { scope, registry }), rows, { scope, registry });
 }
 
-/** Returns an object as it was; where the record has only a hash, as it is now. Undefined: it did not exist, or it is gone and only its hash is known. */
+/** Returns an object as it was; undefined if it did not exist. */
 function formerObject(
   column: string,
   was: JsonObject | undefined,
@@ -44,7 +44,6 @@ function formerObject(
   { scope, registry }: RecordContext,
 ): LiveResource | undefined {
   if (was === undefined) return undefined;
-  if (was['hash'] !== undefined) return live;
   const id = resourceId(column, asText(was['name']));
   const fields = registry.get(column)?.fields ?? [];
   const watched = new Set(watchedFields(column, registry).map(({ name }) => name));
@@ -107,10 +106,8 @@ function withFormerRows(before: LiveState, rows: FormerColumn | undefined, { sco
   const groups = new Map(pairs.map(({ was, is }) => [asText(was?.['id']) || asText(is?.['id']), was]));
   const formerGroups = ({ id, uid, spec }: LiveResource): Json => {
     if (former === 'off') return null;
-    const was = groups.get(uid);
-    const now = spec['access_groups'] ?? null;
-    if (scope.granted.has(nameOf(id))) return isOff ? [] : now;
-    return was?.['hash'] === undefined ? (was?.['access_groups'] ?? []) : now;
+    if (scope.granted.has(nameOf(id))) return isOff ? [] : (spec['access_groups'] ?? null);
+    return groups.get(uid)?.['access_groups'] ?? [];
   };
   return {
     ...before,

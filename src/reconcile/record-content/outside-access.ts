@@ -1,12 +1,12 @@
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { type DesiredState, emptyState } from '../../model/desired.ts';
 import { resolveEdges } from '../../model/edge-ends.ts';
-import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { asText, type JsonObject, textsIn } from '../../model/json.ts';
 import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, decidingLists, onDeletedConnection } from '../../model/protection/access-objects.ts';
-import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
+import { sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
@@ -14,16 +14,7 @@ import { protectionOfAccess } from '../../protection/protection.ts';
 import { compareSpecs, wholeFields } from '../cells/compare-specs.ts';
 import { type FormerColumn, liveAtRecord, type ObjectPair } from './live-at-record.ts';
 import { roleHeadlines } from './role-headlines.ts';
-import {
-  grantsNothing,
-  hasLinks,
-  hashedObject,
-  recordColumns,
-  recordedObject,
-  watchedColumns,
-  watchedFields,
-  type WatchScope,
-} from './record-access.ts';
+import { grantsNothing, hasLinks, recordColumns, watchedColumns, watchedFields, type WatchScope } from './record-access.ts';
 
 type OutsideInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
@@ -55,13 +46,7 @@ export function findOutsideAccess({
     const [before, now] = [recorded?.access?.[column], columns.get(column)];
     const isKnown = before !== undefined && before !== 'unreadable' && before !== 'omitted';
     if (!isKnown || now === undefined || now === 'unreadable') return [];
-    return [
-      compareColumn(
-        { column, fields: watchedFields(column, registry), connections, scope },
-        formerRows(column, before, { ...scope, now }),
-        now,
-      ),
-    ];
+    return [compareColumn({ column, fields: watchedFields(column, registry), connections, scope }, before, now)];
   });
   const isCompared = new Set(compared.map(({ column }) => column));
   const unrecorded = recordColumns.filter((column) => recorded !== undefined && !isCompared.has(column) && hasObjects(column, columns));
@@ -74,7 +59,7 @@ export function findOutsideAccess({
   const changed = compared.filter((one) => one.changes.length > 0);
   const before = liveAtRecord(live, changed, { scope, registry });
   const known = changes.length === 0 ? [] : protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
-  const headlines = sortHeadlines([...known, ...roleHeadlines(changes), ...unknownEffects(changes)]);
+  const headlines = sortHeadlines([...known, ...roleHeadlines(changes)]);
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
 }
 
@@ -96,40 +81,6 @@ function missingRules(
     const ends = Object.fromEntries(fields.map(({ name }) => [name, connections]));
     return { id: key, uid: `missing ${key}`, spec, secrets: {}, edges: ends, raw: undefined, unknown: [] };
   });
-}
-
-type FormerScope = WatchScope & { readonly now: readonly JsonObject[] | 'off' };
-
-/** Returns what was recorded of a column and is watched now, too. */
-function formerRows(column: string, before: readonly JsonObject[] | 'off', scope: FormerScope): readonly JsonObject[] | 'off' {
-  const { now, declared, isAccessStated } = scope;
-  // Where manifests state access groups, they switched access control on.
-  if (before === 'off') return now !== 'off' && isAccessStated ? [] : before;
-  if (column === accessControlRows) return before;
-  const isOwn = (one: JsonObject): boolean => declared.has(resourceId(column, asText(one['name'])));
-  const others = before.filter((one) => !isOwn(one));
-  if (!hasLinks(column)) return others;
-  const own = now === 'off' ? [] : now.filter(isOwn);
-  return [...others, ...formerLinks(before.filter(isOwn), own)].map((one) => withConnectionsIn(one, scope.left));
-}
-
-/** Returns the recorded links of attributes with a manifest: nothing else of them is watched, and their manifest recreates them. */
-function formerLinks(recorded: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
-  const links = new Map(recorded.map((one) => [one['name'], one['connections'] ?? []]));
-  const found = new Set(own.map((one) => one['name']));
-  return [...own, ...recorded.filter((one) => !found.has(one['name']))].map(({ id = '', name = '' }) => ({
-    id,
-    name,
-    connections: links.get(name) ?? [],
-  }));
-}
-
-/** Returns a headline if the record has only hashes of some changed objects. */
-function unknownEffects(changes: readonly OutsideChange[]): readonly Headline[] {
-  const count = changes.filter(({ incomparable }) => incomparable === true).length;
-  if (count === 0) return [];
-  const text = `${count} ${count === 1 ? 'change has' : 'changes have'} an unknown effect: the record has only hashes of a long list`;
-  return [{ direction: 'unknown', text, connections: [], tags: {}, causes: [] }];
 }
 
 /** Returns the connections, which are the objects that can be closed, by the gateway's ids. */
@@ -155,36 +106,28 @@ type ColumnContext = {
 /** The changes of a column, and the column as it was, for the comparison of its effect. */
 type ComparedColumn = FormerColumn & { readonly changes: readonly OutsideChange[] };
 
-function compareColumn(context: ColumnContext, before: readonly JsonObject[] | 'off', now: readonly JsonObject[] | 'off'): ComparedColumn {
-  const { column } = context;
+function compareColumn(
+  context: ColumnContext,
+  recorded: readonly JsonObject[] | 'off',
+  now: readonly JsonObject[] | 'off',
+): ComparedColumn {
+  const { column, scope } = context;
+  // Where manifests state access groups, they switched access control on.
+  const before = recorded === 'off' && now !== 'off' && scope.isAccessStated ? [] : recorded;
   if (before === 'off' || now === 'off') {
     const happened = now === 'off' ? 'switched off' : 'switched on';
     const changes = before === now ? [] : [{ id: accessControlId, happened, fields: [] } as const];
-    const former = before === 'off' ? before : pairObjects(context, before, []);
-    return { column, changes, former };
+    return { column, changes, former: before === 'off' ? before : pairObjects(context, before, []) };
   }
   const pairs = pairObjects(context, before, now);
   return { column, changes: pairs.flatMap((pair) => changeOf(pair, context)), former: pairs };
 }
 
 /** Pairs objects by id, then by name: one that was created again is a change of its id. */
-function pairObjects(
-  { column, fields, connections, scope }: ColumnContext,
-  before: readonly JsonObject[],
-  now: readonly JsonObject[],
-): readonly ObjectPair[] {
+function pairObjects(context: ColumnContext, before: readonly JsonObject[], now: readonly JsonObject[]): readonly ObjectPair[] {
+  const { column } = context;
   const isRow = column === accessControlRows;
-  const live = new Set([...connections.values()].map(nameOf));
-  const { refers = '' } = fields.find(({ edge }) => edge !== undefined) ?? {};
-  // An apply creates a connection again that others deleted, without what went with it.
-  const isKnown = (name: string): boolean => live.has(name) || scope.declared.has(resourceId(refers, name));
-  const known = before.flatMap((one): readonly JsonObject[] => {
-    // What goes with a deleted connection is not a change of its own: Ostiary deletes connections, too.
-    const connection = connections.get(asText(one['id']));
-    if (isRow) return connection === undefined || scope.granted.has(nameOf(connection)) ? [] : [normalizeObject(fields, one)];
-    if (onDeletedConnection[column] === 'deletes' && !textsIn(one['connections']).some(isKnown)) return [];
-    return [normalizeObject(fields, onDeletedConnection[column] === 'unlinks' ? withConnectionsIn(one, live) : one)];
-  });
+  const known = stillWatched(context, before);
   const byId = new Map(known.map((one) => [asText(one['id']), one]));
   const byName = new Map(known.map((one) => [asText(one['name']), one]));
   const ids = new Set(now.map((one) => asText(one['id'])));
@@ -193,54 +136,61 @@ function pairObjects(
     const namesake = isRow ? undefined : byName.get(asText(is['name']));
     const isNamesake = namesake !== undefined && !ids.has(asText(namesake['id'])) && !paired.has(namesake);
     const was = byId.get(asText(is['id'])) ?? (isNamesake ? namesake : undefined);
-    if (was === undefined) return grantsNothing(column, is) ? [] : [{ is }];
-    paired.add(was);
-    return [{ was, is }];
+    if (was !== undefined) paired.add(was);
+    // Nothing else of it is watched.
+    if (!isRow && isDeclared(is, context)) return [{ was: { ...is, connections: was?.['connections'] ?? [] }, is }];
+    return was === undefined && grantsNothing(column, is) ? [] : [{ is, ...(was === undefined ? {} : { was }) }];
   });
   return [...pairs, ...known.filter((one) => !paired.has(one)).map((was) => ({ was }))];
 }
 
-function withConnectionsIn(object: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return { ...object, connections: textsIn(object['connections']).filter((name) => names.has(name)) };
+/**
+ * Returns what was recorded of a column and is watched now, too. What goes with a deleted connection is not a change of its own: Ostiary deletes
+ * connections, too, and creates one again that others deleted, without what went with it.
+ */
+function stillWatched(context: ColumnContext, before: readonly JsonObject[]): readonly JsonObject[] {
+  const { column, fields, connections, scope } = context;
+  const live = new Set([...connections.values()].map(nameOf));
+  const { refers = '' } = fields.find(({ edge }) => edge !== undefined) ?? {};
+  const isKnown = (end: string): boolean => live.has(end) || scope.declared.has(resourceId(refers, end));
+  const found = before.flatMap((one): readonly JsonObject[] => {
+    const { id = '', name = '', connections: linked = [] } = one;
+    if (column === accessControlRows) {
+      const connection = connections.get(asText(id));
+      return connection === undefined || scope.granted.has(nameOf(connection)) ? [] : [one];
+    }
+    if (isDeclared(one, context) && !hasLinks(column)) return [];
+    const names = textsIn(linked);
+    if (onDeletedConnection[column] === 'deletes' && !names.some(isKnown)) return [];
+    if (onDeletedConnection[column] !== 'unlinks') return [one];
+    const counted = names.filter((end) => live.has(end) && (!hasLinks(column) || scope.left.has(end)));
+    return [{ ...(isDeclared(one, context) ? { id, name } : one), connections: counted }];
+  });
+  return found.map((one) => normalizeObject(fields, one));
+}
+
+/** Returns whether a manifest declares an object. */
+function isDeclared({ name }: JsonObject, { column, scope }: ColumnContext): boolean {
+  return scope.declared.has(resourceId(column, asText(name)));
 }
 
 function changeOf({ was, is }: ObjectPair, { column, fields, connections }: ColumnContext): readonly OutsideChange[] {
   const isRow = column === accessControlRows;
-  const isHashed = was?.['hash'] !== undefined;
   // A connection without an entry is one without groups, and one who signs in without an entry has no role.
   const isPart = isRow || bearsRoles(column);
   const happened = isPart || (was !== undefined && is !== undefined) ? 'changed' : was === undefined ? 'created' : 'deleted';
-  const changed = isHashed
-    ? []
-    : happened === 'changed'
-      ? compareSpecs(
-          was === undefined || is === undefined ? fields.filter((field) => isShown(field) && field.name !== 'managed_by') : fields,
-          is ?? normalizeObject(fields, {}),
-          was ?? {},
-          [],
-        )
-      : wholeFields(fields.filter(isShown), is ?? was ?? {}, is === undefined ? 'before' : 'after');
-  const isSameHash = isHashed && is !== undefined && isSameForm(was, hashedObject(column, recordedObject(is, fields)));
-  if (isSameHash || (happened === 'changed' && !isHashed && changed.length === 0)) return [];
+  const shown = fields.filter(({ name }) => name !== 'id' && name !== 'name');
+  const changed =
+    was !== undefined && is !== undefined
+      ? compareSpecs(fields, is, was, [])
+      : wholeFields(
+          isPart ? shown.filter(({ name }) => name !== 'managed_by') : shown,
+          is ?? was ?? {},
+          is === undefined ? 'before' : 'after',
+        );
+  if (happened === 'changed' && changed.length === 0) return [];
   const valueOf = (field: string): string => asText(is?.[field]) || asText(was?.[field]);
   const managedBy = valueOf('managed_by');
-  return [
-    {
-      id: (isRow ? connections.get(valueOf('id')) : undefined) ?? resourceId(column, valueOf('name')),
-      happened,
-      ...(managedBy === '' || isRow ? {} : { managedBy }),
-      fields: changed,
-      ...(isHashed ? { incomparable: true } : {}),
-    },
-  ];
-}
-
-/** Returns whether two hashed objects are the same. */
-function isSameForm(one: JsonObject, other: JsonObject): boolean {
-  return ['id', 'name', 'hash'].every((field) => equal(one[field] ?? '', other[field] ?? ''));
-}
-
-/** Returns whether a field does not only identify the object. */
-function isShown({ name }: FieldRule): boolean {
-  return name !== 'id' && name !== 'name';
+  const id = (isRow ? connections.get(valueOf('id')) : undefined) ?? resourceId(column, valueOf('name'));
+  return [{ id, happened, ...(managedBy === '' || isRow ? {} : { managedBy }), fields: changed }];
 }

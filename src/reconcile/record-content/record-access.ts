@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import { canonical, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
+import { compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
@@ -25,12 +24,12 @@ export const recordColumns: readonly string[] = [accessControlRows, ...decidingK
 /** What is watched on a gateway, as the record has it, with empty values; a column that it does not have is absent. */
 type WatchedColumns = ReadonlyMap<string, readonly JsonObject[] | 'off' | 'unreadable'>;
 
-/** The longest column, in characters: 1 MiB. */
-export const longestColumn: number = 1024 * 1024;
+/** The longest text of all columns, in characters: 4 MiB. */
+export const longestAccess: number = 4 * 1024 * 1024;
 
 /**
  * Returns the objects that decide access as the record of an apply keeps them. A column that this token cannot read stays as it was recorded
- * `before`. A column above the bound has a hash for each object, and above it even so it is omitted.
+ * `before`. Where all columns together are too long, the longest ones are omitted.
  */
 export function recordAccess(
   live: LiveState,
@@ -39,9 +38,19 @@ export function recordAccess(
 ): RecordedAccess {
   const columns = [...watchedColumns(live, scope, registry)].map(([column, found]) => {
     if (found === 'unreadable') return [column, before?.[column] ?? found] as const;
-    return [column, found === 'off' ? found : bounded(column, found, watchedFields(column, registry))] as const;
+    if (found === 'off') return [column, found] as const;
+    const fields = watchedFields(column, registry);
+    return [column, found.flatMap((one) => (grantsNothing(column, one) ? [] : [recordedObject(one, fields)]))] as const;
   });
-  return Object.fromEntries(columns);
+  const lengths = columns.map(([column, entries]) => ({ column, length: lengthInRecord(entries) }));
+  let rest = lengths.reduce((sum, { length }) => sum + length, 0);
+  const omitted = new Set<string>();
+  for (const { column, length } of lengths.toSorted((one, other) => other.length - one.length)) {
+    if (rest <= longestAccess) break;
+    omitted.add(column);
+    rest -= length;
+  }
+  return Object.fromEntries(columns.map(([column, entries]) => [column, omitted.has(column) ? 'omitted' : entries]));
 }
 
 /** What is watched of connections with manifests. */
@@ -177,34 +186,20 @@ function withoutAttributes(one: LiveResource, deleted: ReadonlySet<ResourceId>):
   return kept.length === names.length ? one : { ...one, spec: { ...one.spec, attributes: kept.map(nameOf) } };
 }
 
-function bounded(column: string, objects: readonly JsonObject[], fields: readonly FieldRule[]): readonly JsonObject[] | 'omitted' {
-  const entries = objects.filter((one) => !grantsNothing(column, one)).map((one) => recordedObject(one, fields));
-  const forms = [entries, entries.map((one) => hashedObject(column, one))];
-  return forms.find((form) => lengthInRecord(form) <= longestColumn) ?? 'omitted';
-}
-
 /** Returns whether an object of a column has no effect: a connection without groups, and an attribute without groups and links that count. */
 export function grantsNothing(column: string, values: JsonObject): boolean {
   if (column !== accessControlRows && !hasLinks(column)) return false;
   return [values['access_groups'], values['connections']].every((value) => textsIn(value).length === 0);
 }
 
-/** Returns the length of a list in a record, which is ASCII. */
-function lengthInRecord(list: readonly JsonObject[]): number {
-  return JSON.stringify(list).replaceAll(/[^\x20-\x7e]/g, String.raw`\u0000`).length;
+/** Returns the length of a column in a record, which is ASCII. */
+function lengthInRecord(column: RecordedAccess[string]): number {
+  return JSON.stringify(column).replaceAll(/[^\x20-\x7e]/g, String.raw`\u0000`).length;
 }
 
 /** Returns an object without empty values. */
-export function recordedObject(object: JsonObject, fields: readonly FieldRule[]): JsonObject {
+function recordedObject(object: JsonObject, fields: readonly FieldRule[]): JsonObject {
   return Object.fromEntries(fields.flatMap(({ name, empty }) => entryOf(object, name).filter(([, value]) => !equal(value, empty))));
-}
-
-/** Returns an object with a hash of its fields. The connections of a rulepack or an attribute are not part of it: Ostiary deletes connections, too. */
-export function hashedObject(column: string, { id = '', name, ...fields }: JsonObject): JsonObject {
-  const { connections, ...own } = fields;
-  const hashed = onDeletedConnection[column] === 'unlinks' || connections === undefined ? own : fields;
-  const hash = createHash('sha256').update(canonical(hashed)).digest('base64url').slice(0, 16);
-  return { id, ...(name === undefined ? {} : { name }), hash };
 }
 
 /** Returns whether the objects of a column are linked by connections, which have their names: of those with a manifest, only these links are watched. */
