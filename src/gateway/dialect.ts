@@ -157,6 +157,7 @@ export type WireKind = {
 
 /** How the gateway spells what people look up and decide outside its configuration. */
 export type WireService = {
+  /** Manifests refer to agents, too. */
   readonly agents: WireList;
   readonly resources: WireList;
   readonly reviews: WireList;
@@ -226,8 +227,6 @@ export type Dialect = {
   readonly readCapabilities: (handshake: Handshake) => Capabilities;
   /** One row per kind. */
   readonly kinds: Readonly<Record<string, WireKind>>;
-  /** Lists of things that manifests refer to, by kind. */
-  readonly lookups: Readonly<Record<string, WireList>>;
   /** The lists of what decides access; a gateway without a list has nothing of the kind. */
   readonly access: Partial<WireAccess>;
   readonly service: WireService;

@@ -35,8 +35,8 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     const { value, unread } = (await listings[kinds.findIndex((kind) => dialect.kinds[kind]?.list === list)]) ?? {};
     return unread === undefined ? value?.entries : value?.entries.filter((entry) => !unread.has(readUid(entry) ?? ''));
   };
-  const [lookups, groups, rows, , lists, watched] = await Promise.all([
-    Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
+  const [agents, groups, rows, , lists, watched] = await Promise.all([
+    readNamed(context, dialect.service.agents, budget),
     dialect.access.groups === undefined || part?.lists === 'compared' ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(
@@ -45,15 +45,11 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     Promise.all(listings),
     readWatched(context, watchable, { budget, entriesOf, reports: (part?.lists ?? 'all') === 'all' }),
   ]);
-  const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
+  const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...(agents?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
 
-  const found: Record<string, readonly LookupEntry[]> = {};
-  for (const [kind, read] of lookups) {
-    if (read?.value === undefined) continue;
-    found[kind] = read.value;
-    idIndex.replaceLookup(kind, read.value);
-  }
+  const lookups = agents?.value === undefined ? {} : { Agent: agents.value };
+  if (agents?.value !== undefined) idIndex.replaceLookup('Agent', agents.value);
   for (const [index, kind] of kinds.entries()) {
     const listing = lists[index]?.value;
     if (listing !== undefined) idIndex.replace(kind, listing);
@@ -100,7 +96,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   };
   const complete = await readTools(resources, (live) => readOne(context, live, live));
   return {
-    value: { resources: complete, lookups: found, ...(groups === undefined ? {} : { groups }), ...limits, ...apart },
+    value: { resources: complete, lookups, ...(groups === undefined ? {} : { groups }), ...limits, ...apart },
     diagnostics: [],
   };
 }

@@ -178,12 +178,11 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
   };
 }
 
-/** Reads a list of what decides access. */
+/** Reads a list of what decides access, and then, one after the other, the lists that it leads to. */
 async function readAccess<Row extends { readonly name: string }>(
   session: GatewaySession,
   { list, read, ownedBy, others }: WireAccessList<Row>,
 ): Promise<(Checked<readonly Row[]> & { readonly off?: true }) | undefined> {
-  if (ownedBy !== undefined) return sorted(await readOwnedRows(session, { list, read, ownedBy }), byName);
   const fetchList = listFetcher(session, list);
   let isOff = false;
   const fetch: typeof fetchList = async (path, share) => {
@@ -191,47 +190,20 @@ async function readAccess<Row extends { readonly name: string }>(
     isOff ||= body === null;
     return body;
   };
-  const first = await readRows(session, list, read, fetch);
-  const more = first.value === undefined || others === undefined ? undefined : await readFromSeveral(session, others(first.value), read);
-  const rows = sorted(more === undefined ? first : withMore(first, more), byName);
+  const first = await readRows(session, list, (row) => row, fetch);
+  const listed = first.value ?? [];
+  const found = ownedBy === undefined ? listed.map(read) : [];
+  const diagnostics = [...first.diagnostics];
+  for (const more of ownedBy === undefined ? (others?.(found) ?? []) : listed.flatMap((row) => ownedBy(row) ?? [])) {
+    const rows = await readRows(session, more, read);
+    appendAll(diagnostics, rows.diagnostics);
+    if (rows.value === undefined) return { diagnostics };
+    appendAll(found, rows.value);
+  }
+  const rows = first.value === undefined ? { diagnostics } : { value: found.toSorted(byName), diagnostics };
   // Some lists are null while they are empty.
   if (!isOff || (list.isEmpty === undefined && rows.value !== undefined)) return rows;
   return list.isEmpty === undefined ? undefined : { ...rows, off: true };
-}
-
-function withMore<Row>(first: Checked<readonly Row[]>, more: Checked<readonly Row[]>): Checked<readonly Row[]> {
-  const diagnostics = [...first.diagnostics, ...more.diagnostics];
-  return first.value === undefined || more.value === undefined ? { diagnostics } : { value: [...first.value, ...more.value], diagnostics };
-}
-
-/** Reads what belongs to each object of a list, one after the other. */
-async function readOwnedRows<Row>(
-  session: GatewaySession,
-  { list, read, ownedBy }: Required<Pick<WireAccessList<Row>, 'list' | 'read' | 'ownedBy'>>,
-): Promise<Checked<readonly Row[]>> {
-  const owned = await readRows(session, list, ownedBy);
-  if (owned.value === undefined) return { diagnostics: owned.diagnostics };
-  const { value, diagnostics } = await readFromSeveral(
-    session,
-    owned.value.flatMap((one) => one ?? []),
-    read,
-  );
-  return value === undefined ? { diagnostics } : { value, diagnostics: owned.diagnostics };
-}
-
-/** Reads several lists of the same rows, one after the other. */
-async function readFromSeveral<Row>(
-  session: GatewaySession,
-  lists: readonly WireList[],
-  read: (row: JsonObject) => Row,
-): Promise<Checked<readonly Row[]>> {
-  const found: Row[] = [];
-  for (const list of lists) {
-    const { value, diagnostics } = await readRows(session, list, read);
-    if (value === undefined) return { diagnostics };
-    appendAll(found, value);
-  }
-  return { value: found, diagnostics: [] };
 }
 
 /** Reads a complete list, whether the gateway pages it or not. */

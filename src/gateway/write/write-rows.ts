@@ -1,12 +1,12 @@
 import type { WireRows } from '../dialect.ts';
 import { readPluginRows, withPluginRow } from '../live/plugin-rows.ts';
 import { readRow, readRows, withAccessRow } from '../live/read-rows.ts';
-import { ApiError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
 import { equal, textsIn } from '../../model/json.ts';
 import type { GrantRow, LiveResource } from '../../model/live.ts';
 import { createAnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext, KindBinding } from '../session.ts';
+import { settleLost } from './settle-lost.ts';
 
 /** A field that the gateway keeps in a row beside each object of a kind, as writes need it. */
 export type RowPort = Pick<WireRows, 'field' | 'rowPath' | 'rowBody'> & {
@@ -73,15 +73,14 @@ export async function writeRow(
   { row, texts }: { readonly row: RowPort | undefined; readonly texts: readonly string[] | undefined },
 ): Promise<LiveResource> {
   if (row === undefined || texts === undefined || equal(texts, live.spec[row.field])) return live;
-  try {
+  const send = async (): Promise<LiveResource> => {
     const { body } = await client.send({ method: 'PUT', path: row.rowPath(live.uid), body: JSON.stringify(row.rowBody(texts)) });
     return row.written(live, texts, body);
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
+  };
+  return settleLost(send, async () => {
     const found = await row.readAgain(live);
-    if (!equal(texts, found.spec[row.field])) throw error;
-    return found;
-  }
+    return equal(texts, found.spec[row.field]) ? found : undefined;
+  });
 }
 
 /**
@@ -93,13 +92,12 @@ export async function switchRowsOn(context: GatewayContext, kind: string, rows: 
   if (wire === undefined) throw new Error(`${kind} has no rows on this gateway`);
   const body = JSON.stringify(wire.switchBody(rows));
   delete context.rows.last;
-  try {
+  const send = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
     await context.client.send({ method: 'POST', path: wire.switchPath, body });
-    context.rows.last = new Map(rows.map(({ uid, groups }) => [uid, groups]));
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
+    return new Map(rows.map(({ uid, groups }) => [uid, groups]));
+  };
+  context.rows.last = await settleLost(send, async () => {
     const found = await readRows(context, createAnswerBudget());
-    const isDone = typeof found !== 'string' && rows.every(({ uid, groups }) => equal(groups, found.get(uid)));
-    if (!isDone) throw error;
-  }
+    return typeof found !== 'string' && rows.every(({ uid, groups }) => equal(groups, found.get(uid))) ? found : undefined;
+  });
 }

@@ -4,6 +4,7 @@ import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../from-wire.ts';
 import { withImplied } from '../implied-element.ts';
 import { accessRowPort, keptTexts, pluginRowPort, textsFor, withoutRow, writeRow } from './write-rows.ts';
+import { lookAfterLostResponse, settleLost } from './settle-lost.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
@@ -282,19 +283,18 @@ async function replaceObject(context: GatewayContext, fresh: LiveResource, { req
   const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
   const put = await requestFor(context, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
-  try {
+  const send = async (): Promise<LiveResource> => {
     const response = await context.client.send(put);
     onWritten?.();
     const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(context, kind.name, response);
     const read = updated ?? (await readOne(context, { id, uid: fresh.uid }, fresh));
     if (read === undefined) throw unreadableWrite(context, put.path);
     return read;
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
-    const found = await lookAfterLostResponse(error, () => readOne(context, { id, uid: fresh.uid }));
-    if (found === undefined || !(await fulfills(context, found, request))) throw error;
-    return found;
-  }
+  };
+  return settleLost(send, async () => {
+    const found = await readOne(context, { id, uid: fresh.uid });
+    return found !== undefined && (await fulfills(context, found, request)) ? found : undefined;
+  });
 }
 
 /** Deletes a resource; succeeds where it is gone already, which the list proves. Throws an ApiError. */
@@ -302,15 +302,13 @@ export async function sendDelete(context: GatewayContext, fresh: LiveResource): 
   refuseManaged(context, fresh, 'DELETE');
   const path = (await context.bindingFor(kindOf(fresh.id))).wireKind.removePath(addressOf(fresh));
   const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
-  try {
+  const send = async (): Promise<'gone'> => {
     await untilAbsent(context, fresh, 'DELETE', async () => {
       return (await context.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch })).status === 404;
     });
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
-    const found = await lookAfterLostResponse(error, () => readOne(context, fresh));
-    if (found !== undefined) throw error;
-  }
+    return 'gone';
+  };
+  await settleLost(send, async () => ((await readOne(context, fresh)) === undefined ? 'gone' : undefined));
   context.idIndex.forget(fresh.id, fresh.uid);
 }
 
@@ -340,16 +338,6 @@ async function requestFor(
   const path = typeof place.path === 'string' ? place.path : place.path(body);
   const ifMatch = fresh?.version === undefined ? {} : { ifMatch: fresh.version };
   return { method, path, body: JSON.stringify(body), secrets: () => secretValuesOf(body, writing), ...ifMatch };
-}
-
-/** Searches for the result of a write whose response was lost; where the search fails too, throws the first failure. */
-async function lookAfterLostResponse<T>(first: ApiError, search: () => Promise<T>): Promise<T> {
-  try {
-    return await search();
-  } catch (error) {
-    if (error instanceof ApiError) throw first;
-    throw error;
-  }
 }
 
 /** Returns whether a live resource is what a complete request would make of it; secrets that the request sets never count as equal. */

@@ -62,7 +62,6 @@ export const hoopDialect: Dialect = {
   callerPath: '/userinfo',
   readCapabilities,
   kinds,
-  lookups: { Agent: restList('/agents') },
   access,
   service,
   referencePrefixes,

@@ -38,7 +38,6 @@ export const interfaceDialect: Dialect = {
   authHeaderFor: () => 'bearer',
   readCapabilities,
   kinds,
-  lookups: { Agent: restList('/agents') },
   service,
   // A gateway without users of its own returns null: then its groups are unknown.
   access: { groups: { list: groupsList(undefined), read: readIdAndName } },
