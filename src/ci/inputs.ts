@@ -60,9 +60,9 @@ const own: Readonly<Record<string, readonly ActionMode[]>> = {
   'detailed-exitcode': ['drift'],
 };
 
-/** What becomes arguments and options of the same names. Only `ostiary ci` has the others: a workflow has the config, the variables and the outputs, or the default suits every job. */
+/** What becomes arguments and options of the same names. Only `ostiary ci` has the others: a workflow has the config, the manifests, the variables and the outputs, or the default suits every job. */
 const passedOn =
-  'paths config target all-targets affected only tag exclude report allow max-risk new-access import adopt revert prune keep-going origin secrets replay on-managed plan digest lock-timeout journal expire snapshot';
+  'paths config target all-targets affected only tag exclude report allow max-risk adopt revert prune keep-going origin secrets replay on-managed plan digest lock-timeout journal expire snapshot';
 
 /** The inputs of the action. */
 export const actionInputs: readonly string[] = [...passedOn.split(' '), ...Object.keys(own).filter((name) => name !== 'detailed-exitcode')];
