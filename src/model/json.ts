@@ -173,3 +173,12 @@ export function leafTexts(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
   return value === null || typeof value !== 'object' ? [] : Object.values(value).flatMap(leafTexts);
 }
+
+/** What an object has where a property is not undefined. */
+type Defined<T extends object> = { readonly [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+/** Returns an object without its undefined properties, as documents and exact types require. */
+export function defined<T extends object>(object: T): Defined<T>;
+export function defined(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}

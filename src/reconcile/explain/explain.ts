@@ -1,6 +1,14 @@
-import { formatPosition } from '../../model/diagnostic.ts';
-import { type BaseState, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
-import { compareText, equal, type Json } from '../../model/json.ts';
+import { groupBy } from '../../model/collections.ts';
+import { comparePositions, formatPosition, type Position } from '../../model/diagnostic.ts';
+import {
+  type BaseState,
+  type DeclaredEdge,
+  desiredById,
+  type DesiredResource,
+  type DesiredState,
+  edgesByEnds,
+} from '../../model/desired.ts';
+import { compareText, defined, equal } from '../../model/json.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import {
@@ -14,19 +22,18 @@ import {
   otherEnd,
   type Plan,
   renamesOf,
-  type UncomparedReason,
   type Value,
   withNames,
 } from '../../model/plan/plan.ts';
 import { reasonsIn } from '../../model/plan/reasons.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { expiryOf } from '../../model/plan/expired-access.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
+import { isPointerWithin, isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
+import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import type { ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
 import type { Cell, Side } from '../cells/cell.ts';
-import { edgeCell, type EdgeIndex, indexEdges } from '../cells/edge-cells.ts';
+import { edgeCell, indexEdges } from '../cells/edge-cells.ts';
 import { cellsOf, type ObjectCells } from '../cells/object-cells.ts';
 import { declaringPlaces } from '../diff/diff-edges.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
@@ -80,12 +87,10 @@ function partsOf(change: Change | undefined, path: Pointer): readonly ExplainedP
     .filter((field) => isPointerWithin(field.path, path))
     .map((field): ExplainedPart => {
       const { path: place, before, after } = field;
-      const at = fieldPosition(change, field);
       const origin = explainedOrigin(change, field);
       const expiry = expiryOf(field);
-      const known = origin === undefined ? '' : originText(origin, change.id);
-      const why = expiry === undefined ? known : `the access expired on ${expiry.until}; drift --expire removes it`;
-      return { path: place, before, after, ...(origin === undefined ? {} : { origin }), ...(at === undefined ? {} : { at }), why };
+      const why = expiry === undefined ? originText(origin, change.id) : `the access expired on ${expiry.until}; drift --expire removes it`;
+      return { path: place, before, after, ...defined({ origin, at: fieldPosition(change, field) }), why };
     });
 }
 
@@ -99,37 +104,45 @@ function explainedOrigin(
   return field.origin === 'intent' && (field.own ?? own) === false ? 'pending' : field.origin;
 }
 
-function originText(origin: ExplainedOrigin, id: ResourceId): string {
-  switch (origin) {
-    case 'intent':
-      return 'intent: the manifests changed it since the last apply';
-    case 'pending':
-      return 'pending: an earlier merge changed it; not applied yet';
-    case 'drift':
-      return 'drift: changed outside Ostiary since the last apply; apply reverts it';
-    case 'both':
-      return 'conflict: the manifests and the gateway changed it since the last apply; apply uses the manifest';
-    case 'adoption':
-      return 'import: it existed before the first apply';
-    case 'held':
-      return `held: changed outside Ostiary; apply keeps it; --revert ${id} reverts it`;
-  }
-}
-
-const originWords: Readonly<Record<ExplainedOrigin, string>> = {
-  intent: 'changed in the manifests',
-  pending: 'pending',
-  drift: 'drift',
-  both: 'conflict',
-  adoption: 'import',
-  held: 'held',
+/** What a summary calls differences of an origin, and what the reason of one says. */
+const origins: Readonly<Record<ExplainedOrigin, readonly [word: string, text: string]>> = {
+  intent: ['changed in the manifests', 'intent: the manifests changed it since the last apply'],
+  pending: ['pending', 'pending: an earlier merge changed it; not applied yet'],
+  drift: ['drift', 'drift: changed outside Ostiary since the last apply; apply reverts it'],
+  both: ['conflict', 'conflict: the manifests and the gateway changed it since the last apply; apply uses the manifest'],
+  adoption: ['import', 'import: it existed before the first apply'],
+  held: ['held', 'held: changed outside Ostiary; apply keeps it'],
 };
 
+function originText(origin: ExplainedOrigin | undefined, id: ResourceId): string {
+  if (origin === undefined) return '';
+  const [, text] = origins[origin];
+  return origin === 'held' ? `${text}; --revert ${id} reverts it` : text;
+}
+
 /** Counts origins, as in `1 changed in the manifests, 2 drift, 1 held`. */
-function countedOrigins(origins: readonly ExplainedOrigin[]): string {
-  const counts = new Map<ExplainedOrigin, number>();
-  for (const origin of origins) counts.set(origin, (counts.get(origin) ?? 0) + 1);
-  return [...counts].map(([origin, count]) => `${count} ${originWords[origin]}`).join(', ');
+function countedOrigins(found: readonly ExplainedOrigin[]): string {
+  return [...groupBy(found, (origin) => origin)].map(([origin, { length }]) => `${length} ${origins[origin][0]}`).join(', ');
+}
+
+/** What is said of a row beside what the states have there. */
+type Reason = Pick<ExplanationRow, 'status' | 'why' | 'origin' | 'parts'>;
+
+/** Returns a row of the table with its reason, never the value of a secret. */
+function explainedRow({ path, head, live, base }: Cell, reason: Reason, at?: Position): ExplanationRow {
+  return { path, ...defined({ desired: shownSide(head), live: shownSide(live), base: shownSide(base), at }), ...reason };
+}
+
+function shownSide(side: Side | undefined): Value | undefined {
+  if (side?.is === 'value') return { value: side.value };
+  if (side?.is !== 'secret') return undefined;
+  const { source, proof } = side;
+  if (source === 'live') return { secret: source, state: proof.state === 'hidden' ? 'unknown' : 'kept' };
+  return { secret: source, state: proof.state === 'keep' ? 'kept' : 'set' };
+}
+
+function joined(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('; ');
 }
 
 /** Returns the applied, desired and live value of each field, and why it is a change or not; undefined for an unknown object. */
@@ -142,14 +155,8 @@ export function explain(input: ExplainInput): Explanation | undefined {
     if (field.edge !== undefined) return edgeRows(field, subject);
     return field.secret === undefined ? [fieldRow(field, subject)] : secretRows(field, subject);
   });
-  const at = (resource ?? past)?.locate('');
-  return {
-    id,
-    ...(at === undefined ? {} : { at }),
-    ...(base === undefined ? {} : { base: base.commit }),
-    summary: [summaryOf(subject), ...acceptedTexts(subject), ...refusalsOf(subject)].join('; '),
-    rows,
-  };
+  const summary = joined(summaryOf(subject), ...acceptedTexts(subject), ...refusalsOf(subject));
+  return { id, ...defined({ at: (resource ?? past)?.locate(''), base: base?.commit }), summary, rows };
 }
 
 /** Returns the rows whose desired, live or last applied values differ, and those that Ostiary cannot compare. */
@@ -205,8 +212,8 @@ function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
 /** Counts the origins of all differences; without origins it lists the reasons of the change. */
 function originsText(change: Change, { edges }: Plan): string {
   const written = edges.filter(({ by }) => by === change.id || by === change.key);
-  const origins = [...change.fields, ...written].flatMap((one) => explainedOrigin(change, one) ?? []);
-  return origins.length === 0 ? reasonsIn({ edges })(change).join(', ') : countedOrigins(origins);
+  const found = [...change.fields, ...written].flatMap((one) => explainedOrigin(change, one) ?? []);
+  return found.length === 0 ? reasonsIn({ edges })(change).join(', ') : countedOrigins(found);
 }
 
 function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change: Change | undefined): string {
@@ -218,193 +225,133 @@ function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change
 
 function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
   const { resource } = subject;
-  const path = pointer(field.name);
-  const cell = subject.cells.at(path);
-  const row = {
-    path,
-    ...sidesOf(cell),
-    ...(resource?.stated.has(field.name) === true ? { at: resource.locate(path) } : {}),
-  };
-  if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
-  if (cell.live.is === 'unread') return { ...row, status: 'not compared', why: 'this token may not read it' };
-  if (resource.ignore.some((one) => isPointerWithin(path, one)))
-    return { ...row, status: 'ignored', why: 'metadata.ignore excludes it: not compared, kept by every write' };
+  const cell = subject.cells.at(pointer(field.name));
+  const at = resource?.stated.has(field.name) === true ? resource.locate(cell.path) : undefined;
+  return explainedRow(cell, fieldReason(field, cell, subject), at);
+}
+
+const undeclared: Reason = { status: 'kept', why: 'no manifest declares the object' };
+const ignored = 'metadata.ignore excludes it: not compared, kept by every write';
+
+function fieldReason(field: FieldRule, { path, live }: Cell, { resource, change, accepted }: ExplainedSubject): Reason {
+  if (resource === undefined) return undeclared;
+  if (live.is === 'unread') return { status: 'not compared', why: 'this token may not read it' };
+  if (isWithinAny(path, resource.ignore)) return { status: 'ignored', why: ignored };
   const wanted = resource.spec[field.name];
-  if (wanted === undefined) return { ...row, status: 'kept', why: 'omitted: apply keeps the live value' };
-  const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? '; metadata.ignore excludes parts of it' : '';
-  const stated = `${statedText(field, resource)}${partly}`;
-  const parts = partsOf(subject.change, path);
-  if (parts.length > 0) return { ...row, ...differenceOf(parts, { path, stated }) };
-  const why = isAccepted(subject, path) ? `${stated}; ${acceptedWhy}` : stated;
-  return { ...row, status: isDerived(field, resource, wanted) ? 'derived' : 'same', why };
-}
-
-const acceptedWhy = 'drift accepted in the manifests: the gateway had this value before';
-
-function isAccepted({ accepted }: ExplainedSubject, path: Pointer): boolean {
-  return accepted?.fields.some((field) => isPointerWithin(field.path, path)) === true;
-}
-
-/** Returns what the states have in a row, never the value of a secret; nothing where one has nothing. */
-function sidesOf({ base, head, live }: Cell): Pick<ExplanationRow, 'desired' | 'live' | 'base'> {
-  const [desired, found, applied] = [head, live, base].map(shownSide);
-  return {
-    ...(desired === undefined ? {} : { desired }),
-    ...(found === undefined ? {} : { live: found }),
-    ...(applied === undefined ? {} : { base: applied }),
-  };
-}
-
-function shownSide(side: Side | undefined): Value | undefined {
-  if (side?.is === 'value') return { value: side.value };
-  if (side?.is !== 'secret') return undefined;
-  const { source, proof } = side;
-  if (source === 'live') return { secret: source, state: proof.state === 'hidden' ? 'unknown' : 'kept' };
-  return { secret: source, state: proof.state === 'keep' ? 'kept' : 'set' };
-}
-
-type Difference = Pick<ExplanationRow, 'status' | 'why' | 'origin' | 'parts'>;
-
-/** Describes a difference in one row if the whole field differs, otherwise with its parts. */
-function differenceOf(parts: readonly ExplainedPart[], { path, stated }: { readonly path: Pointer; readonly stated: string }): Difference {
-  const status = parts.every(({ origin }) => origin === 'held') ? 'held' : 'differs';
+  if (wanted === undefined) return { status: 'kept', why: 'omitted: apply keeps the live value' };
+  const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? 'metadata.ignore excludes parts of it' : '';
+  const stated = joined(statedText(field, resource), partly);
+  const parts = partsOf(change, path);
   const [only] = parts;
-  if (parts.length > 1 || only?.path !== path) return { status, why: stated, parts };
-  return {
-    status,
-    why: [stated, only.why].filter((text) => text !== '').join('; '),
-    ...(only.origin === undefined ? {} : { origin: only.origin }),
-  };
+  if (only !== undefined) {
+    const status = parts.every(({ origin }) => origin === 'held') ? 'held' : 'differs';
+    // One row if the whole field differs, otherwise one with its parts.
+    if (parts.length > 1 || only.path !== path) return { status, why: stated, parts };
+    return { status, why: joined(stated, only.why), ...defined({ origin: only.origin }) };
+  }
+  const isAccepted = accepted?.fields.some((one) => isPointerWithin(one.path, path)) === true;
+  const isDerived = field.omitted === 'derived' && !resource.stated.has(field.name) && !equal(wanted, field.empty);
+  const why = joined(stated, isAccepted ? 'drift accepted in the manifests: the gateway had this value before' : '');
+  return { status: isDerived ? 'derived' : 'same', why };
 }
 
-function isDerived(field: FieldRule, desired: DesiredResource, value: Json): boolean {
-  return field.omitted === 'derived' && !desired.stated.has(field.name) && !equal(value, field.empty);
-}
-
-function statedText(field: FieldRule, desired: DesiredResource): string {
-  const ends = (desired.grants ?? []).filter(({ path, ended }) => ended !== true && isPointerWithin(path, pointer(field.name)));
-  if (desired.stated.has(field.name)) return ['declared in the manifest', ...ends.map((end) => `${end.group}${endText(end)}`)].join('; ');
-  if (field.omitted === 'derived') return 'omitted: derived from other fields';
-  return 'omitted: the desired value is empty, because manifests are complete';
+function statedText({ name, omitted }: FieldRule, { stated, grants = [] }: DesiredResource): string {
+  if (!stated.has(name))
+    return omitted === 'derived'
+      ? 'omitted: derived from other fields'
+      : 'omitted: the desired value is empty, because manifests are complete';
+  const ends = grants.filter(({ path, ended }) => ended !== true && isPointerWithin(path, pointer(name)));
+  return joined('declared in the manifest', ...ends.map((end) => `${end.group}${endText(end)}`));
 }
 
 function secretRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
-  const { id, plan, resource, found, past } = subject;
-  const prefix = pointer(field.name);
+  const { id, plan, resource, found, past, change } = subject;
   const reasons = new Map(plan.notCompared.flatMap((one) => (one.id === id ? [[one.path, one.reason] as const] : [])));
-  const accepted = subject.accepted?.fields.map(({ path }) => path) ?? [];
-  const unwritten = new Set([...accepted, ...plan.unwrittenSecrets.flatMap((one) => (one.id === id ? [one.path] : []))]);
-  const parts = subject.change?.fields.map(({ path }) => path) ?? [];
-  const all = [...[resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {})), ...reasons.keys(), ...parts];
-  const paths = all.filter((path) => isPointerWithin(path, prefix));
+  const unwritten = new Set(
+    [...(subject.accepted?.fields ?? []), ...plan.unwrittenSecrets.filter((one) => one.id === id)].map(({ path }) => path),
+  );
+  const changed = new Map(change?.fields.map((one) => [one.path, one]));
+  const secrets = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
+  const paths = [...secrets, ...reasons.keys(), ...changed.keys()].filter((path) => isPointerWithin(path, pointer(field.name)));
   return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
     const cell = subject.cells.at(path);
-    const [part] = partsOf(subject.change, path);
+    const [part] = partsOf(change, path);
     const reason = reasons.get(path);
-    const why = secretReason(path, {
-      desired: resource,
-      found: found?.secrets[path]?.state,
-      change: subject.change?.fields.find((one) => one.path === path),
-      reason,
-      isUnwritten: unwritten.has(path),
-    });
-    return {
-      path,
-      ...sidesOf(cell),
-      ...(resource?.secrets[path] === undefined ? {} : { at: resource.locate(path) }),
-      status: part === undefined ? unplannedStatus(reason, unwritten.has(path)) : part.origin === 'held' ? 'held' : 'differs',
-      ...(part?.origin === undefined ? {} : { origin: part.origin }),
-      why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
-    };
+    const isUnwritten = unwritten.has(path);
+    const isIgnored = isWithinAny(path, resource?.ignore ?? []);
+    const why = isIgnored ? ignored : secretReason(cell, { change: changed.get(path), reason, isUnwritten });
+    const unplanned = reason === undefined ? (isUnwritten ? 'not written' : 'secret') : 'not compared';
+    const status = part === undefined ? unplanned : part.origin === 'held' ? 'held' : 'differs';
+    const at = resource?.secrets[path] === undefined ? undefined : resource.locate(path);
+    return explainedRow(cell, { status, ...defined({ origin: part?.origin }), why: joined(why, part?.why ?? '') }, at);
   });
-}
-
-function unplannedStatus(reason: UncomparedReason | undefined, isUnwritten: boolean): ExplanationRow['status'] {
-  if (reason !== undefined) return 'not compared';
-  return isUnwritten ? 'not written' : 'secret';
 }
 
 /** Returns a row for each live or declared edge of a field, with the reason. */
 function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
-  const { key, plan, resource, found } = subject;
+  const { key, plan, resource, found, desired, live, base, registry } = subject;
   const self = resource?.key ?? key;
-  const facts = collectEdgeFacts(subject);
+  const index = indexEdges({ desired, live, registry, base: base?.desired });
   const mine = plan.edges.filter(
     (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === self && kindOf(otherEnd(edge, self)) === field.refers,
   );
   const planned = new Map(mine.map((edge) => [otherEnd(edge, self), edge]));
-  const attached = new Set(found?.edges[field.name]);
-  return [...new Set([...attached, ...planned.keys()])].toSorted(compareText).map((other): ExplanationRow => {
+  return [...new Set([...(found?.edges[field.name] ?? []), ...planned.keys()])].toSorted(compareText).map((other): ExplanationRow => {
     const edge = planned.get(other);
     const ends = field.edge === 'rule' ? { rule: self, connection: other } : { rule: other, connection: self };
     const wanted = edge === undefined ? resource !== undefined : edge.action === 'attach' || edge.action === 'blocked';
-    const cell = edgeCell(ends, wanted, facts.index);
-    return {
-      path: pointer(field.name, nameOf(other)),
-      ...sidesOf(cell),
-      ...reasonOf({ edge, ends, other, field, declared: facts.declared(ends) }, subject),
-    };
+    const cell = { ...edgeCell(ends, wanted, index), path: pointer(field.name, nameOf(other)) };
+    return explainedRow(cell, edgeReason(edge, { ends, other, path: cell.path }, subject));
   });
 }
 
-/** Where manifests declare an edge: `file:line:column`, and whether by a selector. */
-type EdgeFacts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly string[] };
+/** An attachment: its ends, the one that is not explained, and its path in the other one. */
+type ExplainedEdge = { readonly ends: EdgeEnds; readonly other: ResourceId; readonly path: Pointer };
 
-/** Collects where edges are declared, and which of them were applied. */
-function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): EdgeFacts {
-  const index = indexEdges({ desired, live, registry, base: base?.desired });
-  const manifests = desiredById(desired.resources);
-  const places = new Map<string, readonly string[]>();
-  for (const edge of desired.edges) {
-    const found = declaringPlaces(edge, manifests).toSorted((left, right) =>
-      compareText(formatPosition(left.at), formatPosition(right.at)),
-    );
-    places.set(
-      edgeKey(edge),
-      found.map(({ how, at }) => `${formatPosition(at)}${how === 'selector' ? ', by a selector' : ''}`),
-    );
+/** Returns the reason of an attachment; without a planned change it is as declared. */
+function edgeReason(edge: EdgeChange | undefined, explained: ExplainedEdge, subject: ExplainedSubject): Reason {
+  const { resource, desired } = subject;
+  if (edge === undefined && resource === undefined) return undeclared;
+  const { ends, other } = explained;
+  const declared = `declared${placesText(edgesByEnds(desired.edges).get(ends), desired)}`;
+  if (edge === undefined) return { status: 'same', why: `${declared} and live` };
+  const by = edge.by ?? 'apply';
+  const origin = explainedOrigin({}, edge);
+  switch (edge.action) {
+    case 'foreign':
+      return { status: 'foreign', why: foreignReason(explained, subject) };
+    case 'blocked':
+      return { status: 'blocked', why: `${declared}, but one end is managed` };
+    case 'held':
+      return { status: 'held', origin: 'held', why: originText('held', other) };
+    case 'attach':
+      return {
+        status: 'differs',
+        ...defined({ origin }),
+        why: joined(`${declared}, not live: attached by ${by}`, originText(origin, other)),
+      };
+    case 'detach': {
+      const detached = `live, no longer declared on either side: detached by ${by}`;
+      return { status: 'differs', ...defined({ origin }), why: joined(detached, originText(origin, other)) };
+    }
   }
-  return { index, declared: (ends) => places.get(edgeKey(ends)) ?? [] };
 }
 
-type EdgeCase = {
-  /** The planned change; undefined if the edge is as declared. */
-  readonly edge: EdgeChange | undefined;
-  readonly ends: EdgeEnds;
-  readonly other: ResourceId;
-  readonly field: FieldRule;
-  readonly declared: readonly string[];
-};
-
-type EdgeReason = Pick<ExplanationRow, 'status' | 'origin' | 'why'>;
-
-function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: ExplainedSubject): EdgeReason {
-  if (edge === undefined && subject.resource === undefined) return { status: 'kept', why: 'no manifest declares the object' };
-  const places = declared.length === 0 ? '' : ` (${declared.join('; ')})`;
-  if (edge === undefined) return { status: 'same', why: `declared${places} and live` };
-  if (edge.action === 'foreign') return { status: 'foreign', why: foreignReason({ ends, other, field }, subject) };
-  const origin = edge.action === 'held' ? 'held' : edge.action === 'blocked' ? undefined : explainedOrigin({}, edge);
-  const why = [edgeText(edge, places), origin === undefined ? '' : originText(origin, other)].filter((text) => text !== '').join('; ');
-  const statuses = { attach: 'differs', detach: 'differs', held: 'held', blocked: 'blocked' } as const;
-  return { status: statuses[edge.action], ...(origin === undefined ? {} : { origin }), why };
-}
-
-function edgeText({ action, by }: EdgeChange, places: string): string {
-  if (action === 'attach') return `declared${places}, not live: attached by ${by ?? 'apply'}`;
-  if (action === 'detach') return `live, no longer declared on either side: detached by ${by ?? 'apply'}`;
-  return action === 'blocked' ? `declared${places}, but one end is managed` : '';
+/** Returns where manifests declare an edge: ` (file:line:column; …)`. */
+function placesText(edge: DeclaredEdge | undefined, { resources }: DesiredState): string {
+  if (edge === undefined) return '';
+  const places = declaringPlaces(edge, desiredById(resources)).toSorted((one, other) => comparePositions(one.at, other.at));
+  const texts = places.map(({ how, at }) => `${formatPosition(at)}${how === 'selector' ? ', by a selector' : ''}`);
+  return texts.length === 0 ? '' : ` (${texts.join('; ')})`;
 }
 
 /** Returns why this plan may not remove an edge: whose it is. */
-function foreignReason({ ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>, subject: ExplainedSubject): string {
-  const { plan, live, resource } = subject;
+function foreignReason({ ends, other, path }: ExplainedEdge, { plan, live, resource }: ExplainedSubject): string {
   const orphan = plan.orphans.find(({ id }) => id === ends.rule || id === ends.connection);
   if (orphan !== undefined) return `live, and ${orphan.id} is an orphan: the attachment is kept until the orphan is deleted`;
   const managed = live.resources.find(({ id, managedBy }) => managedBy !== undefined && (id === ends.rule || id === ends.connection));
   if (managed !== undefined) return `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`;
-  const place = pointer(field.name, nameOf(other));
-  if (resource?.ignore.some((one) => isPointerWithin(place, one)) === true)
-    return 'live, excluded by metadata.ignore: kept by every write, never removed';
+  if (isWithinAny(path, resource?.ignore ?? [])) return 'live, excluded by metadata.ignore: kept by every write, never removed';
   const why = plan.unmanaged.includes(other) ? `unmanaged: no manifest declares ${other}` : 'unmanaged';
   return `live, ${why}: kept by every write`;
 }
