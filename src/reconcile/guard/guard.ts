@@ -1,5 +1,5 @@
 import { addToGroup, joinWords } from '../../model/collections.ts';
-import { desiredById, desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
+import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
 import {
   type Allowance,
@@ -15,10 +15,11 @@ import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import type { AcceptedDiff } from '../accepted/accepted-drift.ts';
 import type { Assessment } from '../assess/assess.ts';
-import { findLosses, limitRefusals, type ProtectionLosses, type SortedRefusals, sortRefusals, windowRefusals } from './refusals.ts';
+import { losingIn } from '../../protection/compare/plan-differences.ts';
+import { massChanges, type SortedRefusals, sortRefusals, unconfirmedImports, windowRefusals } from './refusals.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { comparedFields, isOpen, type Kind, type Registry } from '../../model/kind.ts';
+import { comparedFields, isConnection, isOpen, type Kind, type Registry } from '../../model/kind.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -138,30 +139,24 @@ export function checkLimits(
 ): SortedRefusals {
   const { input, base, named, desired } = prepared;
   const { registry, limits, allowed, consent } = input;
+  const { changes } = diff;
   let managed = removed.length;
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
-  const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
-  const manifests = desiredById(desired.resources);
-  return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
-    ours: managed,
-    resumed: findResumed(prepared),
-    losses: withAccepted(findLosses(planned, named.live, registry), accepted, registry),
+  const created = changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
+  const resumed = findResumed(prepared);
+  const connections = named.live.resources.filter(({ id }) => isConnection(id, registry)).length;
+  const losing = new Set(
+    [planned, ...(accepted === undefined ? [] : [accepted])].flatMap(({ differences }) => [...losingIn(differences())]),
+  );
+  const mass = massChanges(changes, {
+    objects: { live: managed, settled: managed - resumed.length },
+    connections: { live: connections, settled: connections - resumed.filter((id) => isConnection(id, registry)).length },
+    losing: losing.size,
     limits,
-    allowed,
-    formerOf: (id) => {
-      const resource = manifests.get(id);
-      return resource && formerIdOf(resource);
-    },
-    adopts: new Set([...(consent?.imports ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
   });
-}
-
-/** Adds the connections that lose a protection by drift that the manifests accept. */
-function withAccepted(losses: ProtectionLosses, accepted: AcceptedDiff | undefined, registry: Registry): ProtectionLosses {
-  if (accepted === undefined) return losses;
-  const { losing } = findLosses(accepted, accepted.live, registry);
-  return { ...losses, losing: new Set([...losses.losing, ...losing]) };
+  const imports = unconfirmedImports(changes, desired, consent?.imports ?? []);
+  return sortRefusals([...imports, ...changedNames(created, named.desired.resources, removed, registry), ...mass], allowed);
 }
 
 /**

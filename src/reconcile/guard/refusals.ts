@@ -1,31 +1,20 @@
 import type { Limits } from '../../model/config.ts';
+import { desiredById, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import { type Allowance, type Change, type Diff, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
-import { losingIn } from '../../protection/compare/plan-differences.ts';
-import type { PlannedStates } from '../prepare/snapshots.ts';
-import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type Diagnostic, didYouMean } from '../../model/diagnostic.ts';
 
-/** What limits compare a plan with: the number of managed live objects, and the allowed shares of changes. */
-export type LimitMeasure = {
-  readonly ours: number;
-  /** The live objects that the interrupted apply of the same manifests created or imported. */
-  readonly resumed: readonly ResourceId[];
-  readonly losses: ProtectionLosses;
-  readonly limits: Limits;
-  readonly allowed: readonly Allowance[];
-  /** Resources that may be imported although they differ. */
-  readonly adopts: ReadonlySet<string>;
-  /** Returns the object that a resource renames or replaces. */
-  readonly formerOf: (id: ResourceId) => ResourceId | undefined;
-};
+/** How many objects are live and managed, or connections are live, and how many were `settled` before the first attempt to apply the plan. */
+type Population = { readonly live: number; readonly settled: number };
 
-/** Refuses a plan that exceeds limits, with other refusals; returns the overrides of the user separately. */
-export function limitRefusals(changes: readonly Change[], others: readonly Refusal[], measure: LimitMeasure): SortedRefusals {
-  return sortRefusals([...unconfirmedImports(changes, measure), ...others, ...massChanges(changes, measure)], measure.allowed);
-}
+/** What limits compare a plan with, and the allowed shares of changes. */
+export type LimitMeasure = {
+  readonly objects: Population;
+  readonly connections: Population;
+  /** How many connections certainly lose a protection. */
+  readonly losing: number;
+  readonly limits: Limits;
+};
 
 /** Adds refusals to an earlier plan, without those that the user overrides. */
 export function refuseAgain(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
@@ -70,11 +59,17 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
     });
 }
 
-/** Refuses to write a live object only because a manifest has its name, now or as a former name. */
-function unconfirmedImports(changes: readonly Change[], { adopts, formerOf }: LimitMeasure): readonly Refusal[] {
+/** Refuses to write a live object only because a manifest has its name, now or as a former name; `imports` are agreed to. */
+export function unconfirmedImports(
+  changes: readonly Change[],
+  { resources }: Pick<DesiredState, 'resources'>,
+  imports: readonly string[],
+): readonly Refusal[] {
+  const manifests = desiredById(resources);
   return changes.flatMap(({ id, action, adoption }): readonly Refusal[] => {
-    if (adoption !== true || adopts.has(id)) return [];
-    const former = action === 'create' || action === 'rename' ? formerOf(id) : undefined;
+    const resource = manifests.get(id);
+    if (adoption !== true || resource?.adopt === true || imports.includes(id)) return [];
+    const former = resource !== undefined && (action === 'create' || action === 'rename') ? formerIdOf(resource) : undefined;
     const message =
       former === undefined
         ? 'it is live, was never applied by Ostiary, and differs from its manifest'
@@ -84,72 +79,26 @@ function unconfirmedImports(changes: readonly Change[], { adopts, formerOf }: Li
   });
 }
 
-function massChanges(changes: readonly Change[], { ours, resumed, losses, limits }: LimitMeasure): readonly Refusal[] {
+/** Refuses a plan that changes a larger share of what is live than its limits allow. */
+export function massChanges(changes: readonly Change[], { objects, connections, losing, limits }: LimitMeasure): readonly Refusal[] {
   // Opening an object that an interrupted apply created is not an update.
   const updates = changes.filter(({ action, unfinished }) => action === 'update' && unfinished !== true).length;
   const deletes = changes.filter(({ action }) => action === 'delete').length;
-  const { connections, losing, guarded } = losses;
-  const settled = ours - resumed.length;
-  return [
-    ...limitRefusal(
-      'plan/too-many-updates',
-      { count: updates, of: ours, settled, most: limits.updates, from: limits.from },
-      'live objects would be updated',
-    ),
-    ...limitRefusal(
-      'plan/too-many-deletes',
-      { count: deletes, of: ours, settled, most: limits.deletes, from: limits.from },
-      'live objects would be deleted',
-    ),
-    ...limitRefusal(
-      'plan/too-many-lose-protection',
-      {
-        count: losing.size,
-        of: connections,
-        settled: connections - resumed.filter((id) => guarded.has(kindOf(id))).length,
-        most: limits.protections,
-        from: limits.from,
-      },
-      'live connections would lose a protection',
-    ),
-  ];
-}
-
-/** A limit applies from a number of objects that were `settled` before the first attempt to apply the plan. */
-type Share = { readonly count: number; readonly of: number; readonly settled: number; readonly most: number; readonly from: number };
-
-/** Divides instead of multiplying: then a share of exactly the limit equals it. */
-function limitRefusal(code: Refusal['code'], { count, of, settled, most, from }: Share, what: string): readonly Refusal[] {
-  if (count === 0 || settled < from || count / of <= most) return [];
-  const message = `${count} of ${of} ${what}, more than the limit of ${percent(most)}`;
-  return [{ code, message, hint: 'check that the plan is intended', allowable: true }];
+  const shares = [
+    ['plan/too-many-updates', updates, objects, limits.updates, 'live objects would be updated'],
+    ['plan/too-many-deletes', deletes, objects, limits.deletes, 'live objects would be deleted'],
+    ['plan/too-many-lose-protection', losing, connections, limits.protections, 'live connections would lose a protection'],
+  ] as const;
+  return shares.flatMap(([code, count, { live, settled }, most, what]): readonly Refusal[] => {
+    // Divided instead of multiplied: then a share of exactly the limit equals it.
+    if (count === 0 || settled < limits.from || count / live <= most) return [];
+    const message = `${count} of ${live} ${what}, more than the limit of ${percent(most)}`;
+    return [{ code, message, hint: 'check that the plan is intended', allowable: true }];
+  });
 }
 
 function percent(share: number): string {
   return `${Math.round(share * 1000) / 10} %`;
-}
-
-/** The number of live connections, and those that a plan leaves with less protection. */
-export type ProtectionLosses = {
-  readonly connections: number;
-  readonly losing: ReadonlySet<ResourceId>;
-  /** The kinds that `connections` counts. */
-  readonly guarded: ReadonlySet<string>;
-};
-
-/** Counts the connections of a gateway that certainly lose a protection. */
-export function findLosses({ differences }: PlannedStates, live: LiveState, registry: Registry): ProtectionLosses {
-  const guarded = guardedKinds(registry);
-  let connections = 0;
-  for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
-  return { connections, losing: losingIn(differences()), guarded };
-}
-
-/** The kinds that rules protect. */
-function guardedKinds(registry: Registry): ReadonlySet<string> {
-  return new Set(
-    [...registry.values()].flatMap(({ fields }) => fields.flatMap(({ edge, refers }) => (edge === 'rule' ? (refers ?? []) : []))),
-  );
 }
 
 /** A flag, and the name in its argument. */
