@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { isObject, parseJson } from '../../model/json.ts';
+import { defined, isObject, parseJson } from '../../model/json.ts';
 import {
   type AppliedIds,
   findLastApplied,
@@ -130,7 +130,7 @@ function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signatu
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
   if (missing !== undefined) return unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
-  return { record, ...(signature === undefined ? {} : { signature }) };
+  return { record, ...defined({ signature }) };
 }
 
 /** Returns the record as the message of a commit. */
@@ -222,21 +222,15 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
-  { orphans, secrets, access, left = [], names = [], digest, overrides = [] }: RecordedEnd,
+  { orphans, secrets, access, left, names, digest, overrides }: RecordedEnd,
   commit: string,
 ): AppliedRecord {
-  return {
-    commit,
-    ...(overrides.length === 0 ? {} : { overrides }),
-    ...(applies === undefined ? {} : { applies }),
-    ...secrets,
-    ...(access === undefined ? {} : { access }),
-    ...(left.length === 0 ? {} : { left }),
-    ...(names.length === 0 ? {} : { names }),
-    ...(digest === undefined ? {} : { digest }),
-    orphans,
-    pending: [],
-  };
+  const known = { overrides: orNone(overrides), applies, ...secrets, access, left: orNone(left), names: orNone(names), digest };
+  return { commit, ...defined(known), orphans, pending: [] };
+}
+
+function orNone<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+  return list?.length === 0 ? undefined : list;
 }
 
 /**
@@ -246,28 +240,11 @@ export function completeRecord(
 export function unmergedRecord(
   before: AppliedRecord,
   end: RecordedEnd,
-  { commit, reviewed }: { readonly commit: string; readonly reviewed: string | undefined },
+  { commit: unmerged, reviewed }: { readonly commit: string; readonly reviewed: string | undefined },
 ): AppliedRecord {
-  const {
-    commit: _,
-    unmerged: __,
-    overrides: ___,
-    access: ____,
-    left: _____,
-    names: ______,
-    approved: _______,
-    ...record
-  } = incompleteRecord(before, end, commit);
-  return {
-    ...(reviewed === undefined ? {} : { commit: reviewed }),
-    unmerged: commit,
-    ...(end.overrides === undefined ? {} : { overrides: end.overrides }),
-    ...record,
-    ...(end.access === undefined ? {} : { access: end.access }),
-    ...(end.left === undefined || end.left.length === 0 ? {} : { left: end.left }),
-    ...(end.names === undefined || end.names.length === 0 ? {} : { names: end.names }),
-    orphans: end.orphans,
-  };
+  const { commit: _, digest: __, ...complete } = completeRecord(before, end, unmerged);
+  const { pending } = incompleteRecord(before, end, unmerged);
+  return { ...defined({ commit: reviewed }), unmerged, ...complete, pending };
 }
 
 /** Adds the writes of an apply that was not complete. */
@@ -278,7 +255,7 @@ export function incompleteRecord(
 ): AppliedRecord {
   const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
-  const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
+  const { pending, orphans, ...rest } = withPending(record, { ...defined({ commit }), ...writes });
   const isLeft = (one: PendingObject): boolean => !one.ours || isLive(one);
   const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLeft) }, record.commit));
   return {
