@@ -1,6 +1,7 @@
 import type { AppliedRecord, BegunEdges, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
 import { addToGroup } from '../model/collections.ts';
 import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../model/desired.ts';
+import { defined } from '../model/json.ts';
 import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
@@ -126,13 +127,13 @@ export function recallObjects(
           id,
           key,
           resource,
-          ...(commit === undefined ? {} : { commit }),
+          ...defined({ commit }),
           ...(uid === undefined ? { unfinished: true } : { uid }),
         });
       else {
         const wrote =
           resource === undefined
-            ? { deletes: true as const, ...(uid === undefined ? {} : { uid }) }
+            ? { deletes: true as const, ...defined({ uid }) }
             : { resource, ...(isComplete(one) ? { complete: true as const } : {}) };
         written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
       }

@@ -3,6 +3,7 @@ import { type ReviewedBranch, reviewedBranchOf } from '../git/reviewed-branch.ts
 import type { AppliedRecord } from '../model/applied-record.ts';
 import type { Target } from '../model/config.ts';
 import { AppError } from '../model/errors.ts';
+import { defined } from '../model/json.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import { readCommittedConfig } from './committed-manifests.ts';
@@ -38,7 +39,7 @@ async function trustedTarget(site: CommittedProject, origin: boolean): Promise<P
   const { value: config, diagnostics } = await readCommittedConfig(site, tip);
   if (config === undefined && diagnostics.some(({ code }) => code === 'git/no-config')) return target;
   const { reviewed } = config?.targets.find(({ name }) => name === target.name) ?? {};
-  return reviewed === undefined ? {} : { reviewed };
+  return defined({ reviewed });
 }
 
 /** What the record may decide, and why apply is refused if it names commits that are not reviewed. */
@@ -64,16 +65,16 @@ export async function checkAppliedCommit(
   if (unmerged !== undefined && (await branch.contains(unmerged))) return { record: { ...rest, commit: unmerged }, refusals: [] };
   const name = (await branch.name()) ?? noDefaultBranch;
   const reason = overrides.find(({ code }) => code === unmergedCode)?.reason;
-  const found = unmerged === undefined ? {} : { unmerged: { commit: unmerged, branch: name, ...(reason === undefined ? {} : { reason }) } };
+  const found = unmerged === undefined ? {} : { unmerged: { commit: unmerged, branch: name, ...defined({ reason }) } };
   const isReviewed = commit === undefined || (await branch.contains(commit));
   if (isReviewed) {
     const base = commit ?? (unmerged === undefined ? undefined : await branch.forkOf(unmerged));
-    return { record: { ...record, ...(base === undefined ? {} : { commit: base }) }, refusals: [], ...found };
+    return { record: { ...record, ...defined({ commit: base }) }, refusals: [], ...found };
   }
   const fork = await branch.forkOf(commit);
   const { commit: _, ...others } = record;
   return {
-    record: { ...others, ...(fork === undefined ? {} : { commit: fork }) },
+    record: { ...others, ...defined({ commit: fork }) },
     refusals: [unmergedBase(commit, { name, fork, target: target.name })],
     unmerged: found.unmerged ?? { commit, branch: name },
   };

@@ -5,6 +5,7 @@ import type { Repository } from '../git/repository.ts';
 import { resolveCommit } from '../git/resolve-commit.ts';
 import { type Config, defaultApprovals, type PemSource, type Target } from '../model/config.ts';
 import { hasErrors } from '../model/diagnostic.ts';
+import { defined } from '../model/json.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
 import { type OpenProject, readableRepository } from './project.ts';
@@ -72,13 +73,11 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
     return found === undefined ? [] : [{ ...target, manifests: found.manifests, overlays: found.overlays }];
   });
   const pending = [...now.keys()].filter((name) => !then.has(name));
+  const { approvals, recordKeys } = reviewed;
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
-  const key = digestKey === undefined ? {} : { digestKey };
   const { approvals: _, recordKeys: __, ...rest } = config;
-  const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };
-  const keys = reviewed.recordKeys === undefined ? {} : { recordKeys: reviewed.recordKeys };
-  return { ...rest, ...approvals, ...keys, ...key, targets, pending, proposed: config };
+  return { ...rest, ...defined({ approvals, recordKeys, digestKey }), targets, pending, proposed: config };
 }
 
 /** Returns what the config of the working tree changes of the checks of a target since a commit. */

@@ -298,6 +298,6 @@ export function withApply(record: AppliedRecord, begun: AuditMark | undefined, e
   if (begun === undefined) return record;
   const { principal, at: after } = begun;
   const earlier = (record.applies ?? []).map((one) => ({ ...one, until: one.until ?? after }));
-  const added = { principal, after, ...(ended === undefined ? {} : { until: ended.at }) };
+  const added = { principal, after, ...defined({ until: ended?.at }) };
   return { ...record, applies: [...earlier, added].slice(-maxApplies) };
 }

@@ -4,6 +4,7 @@ import { catchOriginError } from '../../git/applied-refs.ts';
 import { hasOrigin } from '../../git/origin.ts';
 import { reviewedBranchOf } from '../../git/reviewed-branch.ts';
 import { AppError } from '../../model/errors.ts';
+import { defined } from '../../model/json.ts';
 import type { Target } from '../../model/config.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import type { ReadRecord } from './applied-record.ts';
@@ -64,7 +65,7 @@ export async function proveRecord(
   const proven = isRight && counted.has(signed.key) ? signed : undefined;
   if (proven !== undefined && proven.counter > (seen?.counter ?? 0)) rememberSigned(folder, subject, proven);
   const counter = Math.max(seen?.counter ?? 0, proven?.counter ?? 0);
-  const signedBy = proven === undefined ? {} : { signedBy: proven.key };
+  const signedBy = defined({ signedBy: proven?.key });
   if (keys.length === 0) return { keys, ...signedBy, counter, refusals: [] };
   if (read.at === undefined) return { keys, counter, isMissing: true, refusals: [] };
   const reason = reasonNotProven(signed, keys, isRight);

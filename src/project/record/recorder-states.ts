@@ -2,6 +2,7 @@ import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts
 import type { DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, RefusedError } from '../../model/errors.ts';
+import { defined } from '../../model/json.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import type { Allowance } from '../../model/plan/plan.ts';
 import { isSameTree, readCommittedTree } from '../committed-manifests.ts';
@@ -140,7 +141,7 @@ export async function beginRecord(
     const mark = await input.auditMark();
     state = { is: 'waiting', mark };
     const before = approved === undefined ? found.record : { ...found.record, approved };
-    const record = withPending(withApply(before, mark), { ...(commit === undefined ? {} : { commit }), ...writes });
+    const record = withPending(withApply(before, mark), { ...defined({ commit }), ...writes });
     const renewed = readClocks(input.now());
     const id = await writer.write(withLease(session, record), found);
     // First here, where a damaged clone fails: a failure afterwards would leave the lease on origin.
@@ -239,7 +240,7 @@ function lostLeaseOf(state: RecorderState): LostLease | undefined {
 async function addWrites(session: RecorderSession, { complete, writes, deleted }: RecordedEnd): Promise<readonly Diagnostic[]> {
   const { applied: commit } = await session.readHead();
   const objects = writes.objects.filter(({ id, key = id }) => !deleted.has(key));
-  const added = { ...(commit === undefined ? {} : { commit }), objects, edges: writes.edges };
+  const added = { ...defined({ commit }), objects, edges: writes.edges };
   for (let move = 0; ; move += 1) {
     const read = await readMoved(session);
     const writer = session.writerOf(read);

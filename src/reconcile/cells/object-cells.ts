@@ -1,6 +1,6 @@
 import { onFirstUse } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import { defined, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange } from '../../model/plan/plan.ts';
@@ -73,7 +73,7 @@ export function withOrigins(fields: readonly FieldChange[], cells: ObjectCells):
     const cell = cells.at(field.path);
     const origin = originOf(cell);
     const cause = isSecretChange(field) ? (field.cause ?? causeOf(cell)) : undefined;
-    return { ...field, ...(origin === undefined ? {} : { origin }), ...(cause === undefined ? {} : { cause }) };
+    return { ...field, ...defined({ origin, cause }) };
   });
 }
 

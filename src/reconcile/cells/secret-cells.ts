@@ -1,5 +1,5 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import { compareText } from '../../model/json.ts';
+import { compareText, defined } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
@@ -182,7 +182,7 @@ function secretIn(side: Side | undefined): SecretSide | undefined {
 function withTexts({ cause, ...change }: FieldChange, was: SecretSide | undefined, wanted: SecretSide | undefined): FieldChange {
   const [before, after] = [was, wanted].map((one) => (one === undefined ? absent : textOf(one.proof)));
   const isShown = isToolList(change.path) && before !== undefined && after !== undefined;
-  return isShown ? { ...change, before, after } : { ...change, ...(cause === undefined ? {} : { cause }) };
+  return isShown ? { ...change, before, after } : { ...change, ...defined({ cause }) };
 }
 
 function textOf(secret: DesiredSecret | LiveSecret): Value | undefined {

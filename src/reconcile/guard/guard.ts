@@ -17,7 +17,7 @@ import type { AcceptedDiff } from '../accepted/accepted-drift.ts';
 import type { Assessment } from '../assess/assess.ts';
 import { losingIn } from '../../protection/compare/plan-differences.ts';
 import { massChanges, type SortedRefusals, sortRefusals, unconfirmedImports, windowRefusals } from './refusals.ts';
-import { canonical, compareText, equal } from '../../model/json.ts';
+import { canonical, compareText, equal, defined } from '../../model/json.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { comparedFields, isConnection, isOpen, type Kind, type Registry } from '../../model/kind.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
@@ -64,7 +64,7 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
     changes: assessment.changes,
     singleWrites: schedule.singleWrites,
     references,
-    ...(assessment.policies === undefined ? {} : { policies: assessment.policies }),
+    ...defined({ policies: assessment.policies }),
     protection: assessment.protection,
     ...(assessment.checks.length === 0 ? {} : { checks: assessment.checks }),
     unwritten: assessment.unwritten,

@@ -2,7 +2,7 @@ import type { NewAccessLimit } from '../../model/config.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Position } from '../../model/diagnostic.ts';
-import { compareText, type JsonObject } from '../../model/json.ts';
+import { compareText, type JsonObject, defined } from '../../model/json.ts';
 import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -102,7 +102,7 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
         return { access: { connection, groups: who.groups }, who: gainerText(who), verb: 'access', what, at };
       }
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
-      return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
+      return { access: { connection, ...who, verb, ...defined({ runbook }) }, who: gainerText(who), verb, what, at };
     }),
     ...toolGains(aspects).flatMap(({ connection, isUnclear, causes }): readonly AccessLine[] => {
       if (!isCounted.has(connection)) return [];

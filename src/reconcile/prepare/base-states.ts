@@ -12,7 +12,7 @@ import {
   isSameManifest,
   withLeftFields,
 } from '../../model/desired.ts';
-import { canonical, compareText } from '../../model/json.ts';
+import { canonical, compareText, defined } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
 import { type AccessTest, accessTestKind } from '../../model/protection/access-test.ts';
 import { policyKind } from '../../model/protection/policy.ts';
@@ -205,8 +205,7 @@ export function withNewNames(state: DesiredState, renames: NewNames, fork: Desir
     if (now === undefined) return resource;
     const { renamedFrom: _, replaces: __, ...rest } = resource;
     const { id, renamedFrom, replaces } = now;
-    const former = { ...(renamedFrom === undefined ? {} : { renamedFrom }), ...(replaces === undefined ? {} : { replaces }) };
-    return { ...rest, ...former, id, key: resource.key === resource.id ? id : resource.key };
+    return { ...rest, ...defined({ renamedFrom, replaces }), id, key: resource.key === resource.id ? id : resource.key };
   });
   const edges = state.edges.map((edge) => {
     const declarations = edge.declarations.map((one) => ({ ...one, by: newId(one.by) }));

@@ -9,7 +9,7 @@ import {
   leftSecrets,
   withLeftFields,
 } from '../../model/desired.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { defined, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, isClosed, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { attributeRenames, type Renames, shownValue, withAttributeNames } from '../../model/plan/plan.ts';
@@ -138,7 +138,7 @@ function withForm(resource: DesiredResource, form: DesiredResource | undefined):
 
 /** Returns the form of an object that an apply has created or renamed. */
 function creationOf({ resource, unfinished }: RememberedObject): readonly WrittenForm[] {
-  return resource === undefined ? [] : [{ resource, ...(unfinished === undefined ? {} : { unfinished }) }];
+  return resource === undefined ? [] : [{ resource, ...defined({ unfinished }) }];
 }
 
 function entriesThat(spec: JsonObject, has: (name: string) => boolean): JsonObject {

@@ -3,7 +3,8 @@ import type { Limits } from '../../model/config.ts';
 import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
+import { resolveEdges } from '../../model/edge-ends.ts';
+import { defined } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
@@ -100,22 +101,24 @@ export type NamedStates = {
 export function prepare(given: ReconcileInput): Checked<Prepared> {
   const input = withoutEndedGrants(given);
   const { registry, live, target, borrowed, readOnly = false, unplannable = [] } = input;
-  const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
+  const fields = { dialect: target.dialect, ...defined({ borrowed }) };
   const { desired: adapted, diagnostics: dropped } = adaptToDialect(withoutUnplannable(input.desired, unplannable), fields, registry);
   const own = ownObjects(input.remembered, live);
   const { remembered } = input;
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const certain = [...own.values()].filter(({ key }) => !uncertain.has(key));
   const renamed = input.base && layNames(input.base, certain, { objects: remembered?.objects ?? [], live });
-  const known = withRemembered(renamed, remembered, { own, live });
-  const earlier = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
+  const whole = withRemembered(renamed, remembered, { own, live });
+  const earlier = whole && { ...whole, desired: adaptToDialect(whole.desired, fields, registry).desired };
   const laid = earlier && remembered ? layWrites(earlier, remembered, { live, registry }) : earlier;
   const isOurs = ownership(laid, { own, uncertain, remembered, live });
-  const named = withKnownNames(adapted, { live, base: laid, registry, isOurs });
+  const known = withKnownNames(adapted, { live, base: laid, registry, isOurs });
+  const names = nameLive(known, live);
   const began = input.start && adaptToDialect(input.start, fields, registry).desired;
-  const linked = withResolvedEdges({ desired: named, base: laid, start: began }, { live, registry, remembered });
+  const linked = withResolvedEdges({ desired: known, base: laid, start: began }, { names, registry, remembered });
   const { base, start } = linked;
   const { desired, diagnostics: replaced } = resolveReplacements(linked.desired, live, {
+    named: names.live,
     registry,
     dialect: target.dialect,
     base,
@@ -129,10 +132,11 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const refused = [...dropped, ...unknown, ...replaced];
   const diagnostics = [...(input.diagnostics ?? []), ...refused];
   if (hasErrors(refused)) return { diagnostics };
-  const isSame = known?.desired === input.desired && (remembered?.begun ?? []).length === 0;
+  const isSame = whole?.desired === input.desired && (remembered?.begun ?? []).length === 0;
   const applied = isSame ? desired : base?.desired;
   const frozen = frozenKeys(input.desired, unplannable);
-  const value = { input, desired, live, base, start, applied, own, isOurs, frozen, uncertain, named: nameStates(desired, live) };
+  const named = { ...names, desired: withKeys(desired, names.taken) };
+  const value = { input, desired, live, base, start, applied, own, isOurs, frozen, uncertain, named };
   return { value, diagnostics };
 }
 
@@ -149,32 +153,35 @@ function ownership(
   return (key) => applied === undefined || applied.has(key) || (own.has(key) && !uncertain.has(key)) || isWritten(key);
 }
 
-/** Brings both sides under the names that the objects have after the plan. */
-export function nameStates(desired: DesiredState, live: LiveState): NamedStates {
+/** The gateway under the names that the objects have after the plan. */
+type NamedLive = Omit<NamedStates, 'desired'>;
+
+function nameLive(desired: DesiredState, live: LiveState): NamedLive {
   const { renames, taken, diagnostics } = resolveFormerNames(desired, live);
   const state = withNames(live, renames);
-  return { desired: withKeys(desired, taken), live: state, liveById: liveById(state.resources), renames, taken, diagnostics };
+  return { live: state, liveById: liveById(state.resources), renames, taken, diagnostics };
 }
 
 type ManifestStates = { readonly desired: DesiredState; readonly base: BaseState | undefined; readonly start: DesiredState | undefined };
 
+type LinkContext = Pick<ReconcileInput, 'registry' | 'remembered'> & { readonly names: NamedLive };
+
 /** Resolves the ends of the edges of all manifests to the names that the objects have after the plan. */
 function withResolvedEdges(
   { desired, base, start }: ManifestStates,
-  { live, registry, remembered }: Pick<EndNames, 'live' | 'registry'> & Pick<ReconcileInput, 'remembered'>,
+  { names: { live, taken, renames: renamed }, registry, remembered }: LinkContext,
 ): ManifestStates {
-  const named = nameStates(desired, live);
-  const names = { desired: named.desired, live: named.live, registry };
+  const ends = { desired: withKeys(desired, taken), live, registry };
   const renames = new Map(
-    named.desired.resources.flatMap(({ id, key, renamedFrom }) =>
+    ends.desired.resources.flatMap(({ id, key, renamedFrom }) =>
       renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
     ),
   );
-  const resolve = (edges: readonly DeclaredEdge[]): readonly DeclaredEdge[] => resolveEdges(edges, { ...names, renames });
-  const applied = base && withNamesInSpecs({ ...base, desired: { ...base.desired, edges: resolve(base.desired.edges) } }, named.renames);
+  const resolve = (edges: readonly DeclaredEdge[]): readonly DeclaredEdge[] => resolveEdges(edges, { ...ends, renames });
+  const applied = base && withNamesInSpecs({ ...base, desired: { ...base.desired, edges: resolve(base.desired.edges) } }, renamed);
   return {
-    desired: { ...desired, edges: resolveEdges(desired.edges, names) },
-    base: applied && remembered ? layEdges(applied, remembered, { live: named.live, registry, resolve, renames }) : applied,
+    desired: { ...desired, edges: resolveEdges(desired.edges, ends) },
+    base: applied && remembered ? layEdges(applied, remembered, { live, registry, resolve, renames }) : applied,
     start: start && { ...start, edges: resolve(start.edges) },
   };
 }

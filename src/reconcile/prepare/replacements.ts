@@ -6,7 +6,7 @@ import type { Json } from '../../model/json.ts';
 import { comparedFields, isClosed, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
-import { otherEnd, withNames } from '../../model/plan/plan.ts';
+import { otherEnd } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
@@ -14,7 +14,6 @@ import { liveSnapshot, samplesOf } from '../../protection/posture/protection-sna
 import { createDriftCheck, type DriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../cells/edge-cells.ts';
-import { resolveFormerNames } from './former-names.ts';
 import { cellsOf, withOrigins } from '../cells/object-cells.ts';
 
 /** Returns the live predecessor of each successor, by the id of the successor. */
@@ -37,6 +36,8 @@ type ResolvedReplacements = {
 
 /** What decides what a successor inherits: the state of its predecessor when it was applied, and which drift is reverted. */
 type ReplacementOptions = {
+  /** The gateway under the names that attributes have after the plan, as the manifests and the base have them. */
+  readonly named: LiveState;
   readonly registry: Registry;
   readonly dialect: string;
   readonly base: BaseState | undefined;
@@ -53,12 +54,10 @@ type ReplacementOptions = {
 export function resolveReplacements(
   desired: DesiredState,
   live: LiveState,
-  { registry, dialect, base, revert, onlyReads = false }: ReplacementOptions,
+  { named, registry, dialect, base, revert, onlyReads = false }: ReplacementOptions,
 ): ResolvedReplacements {
   if (desired.resources.every(({ replaces }) => replaces === undefined)) return { desired, diagnostics: [] };
-  const state = withNames(live, resolveFormerNames(desired, live).renames);
-  // Under the names that attributes have after the plan, as the manifests and the base have them.
-  const predecessors = predecessorsOf(desired, state);
+  const predecessors = predecessorsOf(desired, named);
   const present = liveById(live.resources);
   const applied = desiredByKey(base?.desired.resources ?? []);
   const waiting = unopenedSuccessors(predecessors, live, registry);
@@ -66,13 +65,13 @@ export function resolveReplacements(
   const shut = new Set(live.resources.flatMap((resource) => (isClosed(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
   const successors = new Map([...predecessors].filter(([id]) => !present.has(id) || shut.has(id)));
   const diagnostics: Diagnostic[] = [];
-  const snapshot = { ...liveSnapshot(state, registry, dialect), samples: base === undefined ? undefined : samplesOf(base.desired) };
+  const snapshot = { ...liveSnapshot(named, registry, dialect), samples: base === undefined ? undefined : samplesOf(base.desired) };
   const check = createDriftCheck(snapshot);
   const resources = desired.resources.map((resource) => {
     const predecessor = successors.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (predecessor === undefined || kind === undefined) return resource;
-    const context = { predecessor, state, base: applied.get(predecessor.id), check };
+    const context = { predecessor, state: named, base: applied.get(predecessor.id), check };
     const isReverted = [resource.id, predecessor.id].some((id) => revert.includes(id));
     const keepDrift = (successor: DesiredResource): DesiredResource => (isReverted ? successor : keepHeldDrift(kind, successor, context));
     const created = present.get(resource.id);
@@ -84,7 +83,7 @@ export function resolveReplacements(
     appendAll(diagnostics, unreadableSecrets(successor, predecessor, onlyReads));
     return successor;
   });
-  const edges = edgesToMove(successors, { desired, live: state, registry, base: base?.desired });
+  const edges = edgesToMove(successors, { desired, live: named, registry, base: base?.desired });
   for (const { successor, ends } of edges)
     if (!canMove(ends, successor, desired, registry)) diagnostics.push(edgeCannotMove(successor, ends, desired));
   return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declareEdge)] }, diagnostics };

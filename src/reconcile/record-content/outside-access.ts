@@ -1,7 +1,7 @@
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { type DesiredState, emptyState } from '../../model/desired.ts';
 import { resolveEdges } from '../../model/edge-ends.ts';
-import { asText, type JsonObject, textsIn } from '../../model/json.ts';
+import { asText, type JsonObject, textsIn, defined } from '../../model/json.ts';
 import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
@@ -60,7 +60,7 @@ export function findOutsideAccess({
   const before = liveAtRecord(live, changed, { scope, registry });
   const known = changes.length === 0 ? [] : protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
   const headlines = sortHeadlines([...known, ...roleHeadlines(changes)]);
-  return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
+  return { changes, headlines, unreadable, ...defined({ role }), unrecorded };
 }
 
 /** Returns the rules that were applied and are gone from the kinds that decide access, as they were applied. */
@@ -139,7 +139,7 @@ function pairObjects(context: ColumnContext, before: readonly JsonObject[], now:
     if (was !== undefined) paired.add(was);
     // Nothing else of it is watched.
     if (!isRow && isDeclared(is, context)) return [{ was: { ...is, connections: was?.['connections'] ?? [] }, is }];
-    return was === undefined && grantsNothing(column, is) ? [] : [{ is, ...(was === undefined ? {} : { was }) }];
+    return was === undefined && grantsNothing(column, is) ? [] : [{ is, ...defined({ was }) }];
   });
   return [...pairs, ...known.filter((one) => !paired.has(one)).map((was) => ({ was }))];
 }

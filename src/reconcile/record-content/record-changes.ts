@@ -1,6 +1,7 @@
 import type { PendingObject, PendingWrites, RecordedNames, RecordedOrphan } from '../../model/applied-record.ts';
 import { desiredByKey, type BaseState, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
+import { defined } from '../../model/json.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
 import {
   type Change,
@@ -35,7 +36,7 @@ export function pendingWritesOf(planned: PlannedWrites): PendingWrites {
     const { id, action, uid } = change;
     // A rename gives the object a name that no base declares.
     const ours = action === 'create' || action === 'rename';
-    const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' ? idOf(uid) : {}), ours };
+    const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' ? defined({ uid }) : {}), ours };
     return [ours ? known : { ...known, ...driftOf(change) }];
   });
   return { objects, edges: attachedBy(planned).map(({ rule, connection }) => ({ rule, connection })) };
@@ -56,10 +57,6 @@ function driftOf({ fields }: Change): Pick<PendingObject, 'reverts' | 'holds'> {
   return { ...(reverts?.length === 0 ? {} : { reverts }), ...(holds?.length === 0 ? {} : { holds }) };
 }
 
-function idOf(uid: string | undefined): Pick<PendingObject, 'uid'> {
-  return uid === undefined ? {} : { uid };
-}
-
 function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' | 'key'> {
   return key === id ? { id } : { id, key };
 }
@@ -74,12 +71,12 @@ export function writesAfter(planned: PlannedWrites, { outcomes, uids }: ApplyRes
     const { id, key = id, ours } = object;
     if (outcome === undefined || !mayHaveWritten(outcome)) return [];
     // What the base declares was deleted by this apply.
-    if (isDeleted(outcome)) return declared.has(key) ? [{ ...object, ...idOf(deleted.get(key)) }] : [];
+    if (isDeleted(outcome)) return declared.has(key) ? [{ ...object, ...defined({ uid: deleted.get(key) }) }] : [];
     if (!isComplete(outcome)) return [object];
     const detached = detachedBy(planned.plan, key);
     const known = {
       ...identityOf(id, key),
-      ...idOf(uids?.get(key)),
+      ...defined({ uid: uids?.get(key) }),
       ...(detached.length === 0 ? {} : { detached }),
       ours: ours || !declared.has(key),
     };
@@ -157,19 +154,16 @@ export function orphansAfter({ plan, desired, live, base, remembered, released }
     .map(({ base: resource, live: { uid } }): RecordedOrphan => {
       const { id, key } = resource;
       const before = own.get(key);
-      // Without an id of the gateway, the next plan compares it with its manifest again.
-      const isCertain = before?.unfinished !== true;
       const commit = before === undefined ? base?.commit : before.commit;
       const place = resource.locate('');
       const at = before?.at ?? `${place.file.slice(place.file.indexOf(':') + 1)}:${place.line}`;
       const { removedIn, subject } = described.get(id) ?? before ?? {};
       return {
         ...identityOf(id, key),
-        ...(isCertain ? { uid } : {}),
-        ...(commit === undefined ? {} : { commit }),
+        // Without an id of the gateway, the next plan compares it with its manifest again.
+        ...defined({ uid: before?.unfinished === true ? undefined : uid, commit }),
         at: at.slice(0, 4096),
-        ...(removedIn === undefined ? {} : { removedIn }),
-        ...(subject === undefined ? {} : { subject: subject.slice(0, 300) }),
+        ...defined({ removedIn, subject: subject?.slice(0, 300) }),
       };
     });
 }
