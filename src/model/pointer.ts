@@ -51,3 +51,8 @@ export function isPointerWithin(path: Pointer, prefix: Pointer): boolean {
 export function isWithinAny(path: Pointer, prefixes: readonly Pointer[]): boolean {
   return prefixes.some((prefix) => isPointerWithin(path, prefix));
 }
+
+/** Returns the name of the field that a path is in; empty for the empty path. */
+export function fieldAt(path: Pointer): string {
+  return tokensOf(path)[0] ?? '';
+}

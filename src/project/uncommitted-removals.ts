@@ -1,3 +1,4 @@
+import { firstOf } from '../model/collections.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Refusal } from '../model/plan/plan.ts';
@@ -27,8 +28,15 @@ export async function findUncommittedRemovals(project: OpenProject, input: Remov
   const named = new Set<string>(files.flatMap(({ declares }) => declares));
   const objects = (await objectsOfHead(project, input, declared)).filter((id) => !named.has(id));
   const refusals = [
-    ...(files.length === 0 ? [] : [`in HEAD, but not in the working tree: ${firstNames(files.map(({ path }) => path))}`]),
-    ...(objects.length === 0 ? [] : [`declared in HEAD, but not in the working tree: ${firstNames(objects)}`]),
+    ...(files.length === 0
+      ? []
+      : [
+          `in HEAD, but not in the working tree: ${firstOf(
+            files.map(({ path }) => path),
+            mostNamed,
+          )}`,
+        ]),
+    ...(objects.length === 0 ? [] : [`declared in HEAD, but not in the working tree: ${firstOf(objects, mostNamed)}`]),
   ];
   return refusals.map((message) => ({ code: 'git/uncommitted-removal', message, hint, allowable: true }));
 }
@@ -61,8 +69,3 @@ export function removalWarnings(refusals: readonly Refusal[]): readonly Diagnost
 }
 
 const mostNamed = 5;
-
-function firstNames(names: readonly string[]): string {
-  const more = names.length - mostNamed;
-  return more <= 1 ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')} and ${more} more`;
-}

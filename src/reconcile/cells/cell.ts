@@ -28,8 +28,6 @@ export type SecretSide = {
  */
 export type Cell = {
   readonly path: Pointer;
-  /** In the manifests that the proposal started from. */
-  readonly start: Side | undefined;
   /** As it was applied last. */
   readonly base: Side | undefined;
   /** In the manifests. */
@@ -97,9 +95,4 @@ export function causeOf(cell: Cell): SecretCause | undefined {
   const [origin, moved] = [originOf(cell), prove(base, live)];
   if (origin === 'intent' && moved === 'equal') return 'source';
   return origin === 'drift' && moved === 'unknown' ? 'undetermined' : undefined;
-}
-
-/** Returns whether the proposal itself changes a place. */
-export function isOwn({ start, head }: Pick<Cell, 'start' | 'head'>): boolean {
-  return start !== undefined && prove(start, head) === 'different';
 }

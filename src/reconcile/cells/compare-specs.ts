@@ -4,7 +4,7 @@ import { compareText, equal, isObject, type Json, type JsonObject } from '../../
 import type { FieldRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
 import { elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
 
 /** Returns the paths that are not compared with live: ignored ones, and those that the token may not read. */
@@ -102,6 +102,6 @@ function valueOf(value: Json | undefined): Value {
   return value === undefined ? absent : { value };
 }
 
-function isSkipped(place: ComparedPath): boolean {
-  return place.skip.some((path) => isPointerWithin(place.at, path));
+function isSkipped({ at, skip }: ComparedPath): boolean {
+  return isWithinAny(at, skip);
 }

@@ -98,7 +98,7 @@ export function edgeCell(ends: EdgeEnds, isDeclared: boolean, { past, edges, kin
   const path = pointer(edgeField(rule, connection, kinds) ?? '', nameOf(connection));
   const sideOf = (has: boolean): Side => (has ? { is: 'value', value: 'attached' } : { is: 'absent', at: path });
   const base = past && sideOf(past.has(ends));
-  return { path, start: undefined, base, head: sideOf(isDeclared), live: sideOf(edges.has(ends)), written: [] };
+  return { path, base, head: sideOf(isDeclared), live: sideOf(edges.has(ends)), written: [] };
 }
 
 /** Returns whether an end with a manifest ignores the attachment. */

@@ -4,7 +4,7 @@ import type { Registry } from '../../model/kind.ts';
 import { type AssessedChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, kindOf, type ResourceId } from '../../model/resource.ts';
-import { isOwn } from './cell.ts';
+import { prove } from './cell.ts';
 import { manifestSide } from './object-cells.ts';
 
 /** The manifests, and those that the proposal started from; the ends of edges are resolved. */
@@ -15,9 +15,8 @@ export function labelOwn(plan: Plan, { head, start, registry }: ProposedStates):
   const [manifests, before] = [desiredById(head.resources), desiredById(start.resources)];
   const isOwnAt = (id: ResourceId, path: Pointer): boolean => {
     const kind = registry.get(kindOf(id));
-    return (
-      kind !== undefined && isOwn({ start: manifestSide(kind, before.get(id), path), head: manifestSide(kind, manifests.get(id), path) })
-    );
+    const [then, now] = [before, manifests].map((state) => kind && manifestSide(kind, state.get(id), path));
+    return then !== undefined && now !== undefined && prove(then, now) === 'different';
   };
   const [declared, known] = [declaredEdges(head), declaredEdges(start)];
   const isOwnEdge = (ends: EdgeEnds): boolean => declared.has(ends) !== known.has(ends);

@@ -4,7 +4,7 @@ import { defined, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange } from '../../model/plan/plan.ts';
-import { isPointerWithin, isWithinAny, type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
+import { fieldAt, isWithinAny, type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
 import { specValueAt } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
 import { knownFields } from '../../model/spec/normalize.ts';
@@ -46,7 +46,7 @@ export function cellsOf({ kind, base, head, live, written = [], state }: ObjectS
   const merged = onFirstUse(() => (head === undefined ? [] : mergedEntries(kind.fields, head.spec, live?.spec ?? {})));
   const liveAt = (path: Pointer): Side => liveSide(kind, { live, spec: found() }, path);
   const baseAt = (resource: DesiredResource, path: Pointer): Side => {
-    if (merged().some((entry) => isPointerWithin(path, entry))) return liveAt(path);
+    if (isWithinAny(path, merged())) return liveAt(path);
     const side = manifestSide(kind, { ...resource, spec: applied() }, path);
     if (side.is !== 'secret' || side.proof.state === 'keep') return side;
     // The value that a changing source had then is not known.
@@ -57,7 +57,6 @@ export function cellsOf({ kind, base, head, live, written = [], state }: ObjectS
   return {
     at: (path) => ({
       path,
-      start: undefined,
       base: base && baseAt(base, path),
       head: manifestSide(kind, head, path),
       live: liveAt(path),
@@ -91,7 +90,7 @@ export function manifestSide(kind: Kind, manifest: DesiredResource | undefined, 
   if (path === '') return { is: 'value', value: termsOf(manifest) };
   if (isSecretPath(kind, path)) return secretSide(manifest, path);
   if (isWithinAny(path, ignore)) return { is: 'left' };
-  if (spec[tokensOf(path)[0] ?? ''] === undefined) return { is: 'left' };
+  if (spec[fieldAt(path)] === undefined) return { is: 'left' };
   return valueSide(kind, spec, path);
 }
 
@@ -120,6 +119,5 @@ function emptyOf({ fields }: Kind, path: Pointer): Json | undefined {
 }
 
 function isSecretPath({ fields }: Kind, path: Pointer): boolean {
-  const [name] = tokensOf(path);
-  return fields.some((field) => field.name === name && field.secret !== undefined);
+  return fields.some(({ name, secret }) => name === fieldAt(path) && secret !== undefined);
 }

@@ -4,7 +4,7 @@ import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
 import { isUuid, nameOf } from '../../model/resource.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs, entryOf, skippedPaths } from './compare-specs.ts';
@@ -23,7 +23,7 @@ export function resolveReferences(kind: Kind, desired: DesiredResource, live: Li
     const text = desired.spec[field.name];
     if (field.refers === undefined || field.edge !== undefined || typeof text !== 'string' || text === '') continue;
     const path = pointer(field.name);
-    if (live !== undefined && (text === live.spec[field.name] || desired.ignore.some((prefix) => isPointerWithin(path, prefix)))) continue;
+    if (live !== undefined && (text === live.spec[field.name] || isWithinAny(path, desired.ignore))) continue;
     const found = lookUp(field.refers, text, state.lookups[field.refers]);
     if ('name' in found) spec = { ...spec, [field.name]: found.name };
     else diagnostics.push({ ...found, severity: 'error', at: desired.locate(path), resource: desired.id });

@@ -71,8 +71,7 @@ export function compareSecrets(
   if (live === undefined) {
     for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
       const head = secretSide({ ...desired, ignore: [] }, path);
-      if (head.is === 'secret')
-        compareStated({ path, start: undefined, base: undefined, head, live: { is: 'absent', at: '' }, written: [] }, head, found);
+      if (head.is === 'secret') compareStated({ path, base: undefined, head, live: { is: 'absent', at: '' }, written: [] }, head, found);
     }
     return found;
   }
@@ -91,7 +90,6 @@ type LiveStates = SecretStates & { readonly live: LiveResource };
 function secretCell(path: Pointer, { desired, live, base, written }: LiveStates): Cell {
   return {
     path,
-    start: undefined,
     base: base && secretSide(base, path),
     head: secretSide(desired, path),
     live: liveSecretSide(live, path),

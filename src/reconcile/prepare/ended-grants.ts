@@ -1,7 +1,7 @@
 import { type BaseState, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import { textsIn } from '../../model/json.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
-import { tokensOf } from '../../model/pointer.ts';
+import { fieldAt } from '../../model/pointer.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import { hasEnded } from '../../model/time.ts';
 
@@ -46,7 +46,7 @@ function leftGrants(desired: DesiredState, live: LiveState): (resource: DesiredR
   const [declared, found] = [desiredById(desired.resources), liveById(live.resources)];
   return ({ id, key }, { path, group }) => {
     if (declared.get(id)?.grants?.some((one) => one.ended === true && one.path === path) === true) return true;
-    return !textsIn(found.get(key)?.spec[fieldOf(path)]).includes(group);
+    return !textsIn(found.get(key)?.spec[fieldAt(path)]).includes(group);
   };
 }
 
@@ -58,13 +58,9 @@ function withoutGrants(state: DesiredState, testFor: (resource: DesiredResource)
     if (ended.length === 0) return resource;
     isSame = false;
     const spec = { ...resource.spec };
-    for (const { path, group } of ended) spec[fieldOf(path)] = textsIn(spec[fieldOf(path)]).filter((name) => name !== group);
+    for (const { path, group } of ended) spec[fieldAt(path)] = textsIn(spec[fieldAt(path)]).filter((name) => name !== group);
     const grants = (resource.grants ?? []).map((grant) => (ended.includes(grant) ? { ...grant, ended: true as const } : grant));
     return { ...resource, spec, grants };
   });
   return isSame ? state : { ...state, resources };
-}
-
-function fieldOf(path: TimedGrant['path']): string {
-  return tokensOf(path)[0] ?? '';
 }

@@ -13,7 +13,7 @@ import { defined, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, isClosed, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { attributeRenames, type Renames, shownValue, withAttributeNames } from '../../model/plan/plan.ts';
-import { isWithinAny, overlaps, type Pointer, tokensOf } from '../../model/pointer.ts';
+import { fieldAt, isWithinAny, overlaps, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, edgeKey, kindOf, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
@@ -162,14 +162,14 @@ function layForms(kind: Kind, resource: DesiredResource, { forms, object, live }
   const found = wrote.reduce((spec, form) => unmerge(kind.fields, form, spec), object.spec);
   const others = [...wrote, ...between, ...closed.map(specOf)].map((spec) => {
     const differing = compareSpecs(fields, spec, found, []);
-    return (path: Pointer): boolean => spec[topOf(path)] !== undefined && !differing.some((field) => overlaps(field.path, path));
+    return (path: Pointer): boolean => spec[fieldAt(path)] !== undefined && !differing.some((field) => overlaps(field.path, path));
   });
   const reverts = forms.flatMap((form) => form.reverts ?? []);
   const isNew = forms.some(({ unfinished }) => unfinished === true);
   const isOurs = (path: Pointer): boolean =>
     isWithinAny(path, reverts) || (isNew && isMissingRow(path, object, live)) || others.some((isWritten) => isWritten(path));
   const edits = compareSpecs(fields, before, found, skippedPaths(resource, object)).filter(
-    ({ path }) => resource.spec[topOf(path)] !== undefined && isOurs(path),
+    ({ path }) => resource.spec[fieldAt(path)] !== undefined && isOurs(path),
   );
   const secrets = laySecrets(resource, forms, object);
   if (edits.length === 0 && secrets === resource.secrets) return resource;
@@ -182,10 +182,6 @@ function layForms(kind: Kind, resource: DesiredResource, { forms, object, live }
     ),
     secrets,
   };
-}
-
-function topOf(path: Pointer): string {
-  return tokensOf(path)[0] ?? '';
 }
 
 /** Returns the form of an object that an apply closed, because its manifest is gone, another object replaces it, or it moves between rules. */

@@ -2,7 +2,7 @@ import { desiredByKey, type DesiredState, isSameManifest } from '../../model/des
 import type { PartOfGateway } from '../../model/gateway.ts';
 import { isConnection, type Registry } from '../../model/kind.ts';
 import { type Change, type Diff, liveKeyOf } from '../../model/plan/plan.ts';
-import { tokensOf } from '../../model/pointer.ts';
+import { fieldAt } from '../../model/pointer.ts';
 import { isOnlyReported, watchedLists } from '../../model/protection/access-objects.ts';
 import { fieldsRead } from '../../protection/controls/control-table.ts';
 import { leadFields } from '../../protection/compare/destinations.ts';
@@ -73,6 +73,6 @@ function isWithin({ changes, edges, orphans }: Diff, registry: Registry): boolea
   const isOwn = ({ id, action, fields }: Change): boolean =>
     isConnection(id, registry) &&
     (action === 'update' || action === 'held') &&
-    fields.every(({ path }) => !reachingFields.has(tokensOf(path)[0] ?? ''));
+    fields.every(({ path }) => !reachingFields.has(fieldAt(path)));
   return orphans.length === 0 && edges.every(({ action }) => action === 'foreign') && changes.every(isOwn);
 }

@@ -8,7 +8,7 @@ import { defined } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
-import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import { isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
@@ -229,8 +229,6 @@ function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dial
   const closed = new Set(closableFields(kind).flatMap(({ name, path, value }) => (object.spec[name] === value ? [path] : [])));
   return differing.every(
     ({ path, before }) =>
-      closed.has(path) ||
-      isMissingRow(path, object, live) ||
-      ('absent' in before && savedAfterwards.some((field) => isPointerWithin(path, field))),
+      closed.has(path) || isMissingRow(path, object, live) || ('absent' in before && isWithinAny(path, savedAfterwards)),
   );
 }

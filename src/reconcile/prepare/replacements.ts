@@ -117,7 +117,7 @@ function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveR
   }
   const secrets: Record<Pointer, DesiredSecret> = { ...resource.secrets };
   for (const [path, secret] of Object.entries(predecessor.secrets)) {
-    const isGiven = resource.wholeSecrets.some((whole) => isPointerWithin(path, whole)) && resource.secrets[path]?.state !== 'keep';
+    const isGiven = isWithinAny(path, resource.wholeSecrets) && resource.secrets[path]?.state !== 'keep';
     if (!isGiven) secrets[path] = inheritSecret(secret, predecessor.id);
   }
   // The token may not read which secrets the predecessor has.
@@ -174,7 +174,7 @@ function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource
     state === 'unresolved' && source === `live:${predecessor.id}` ? [path] : [],
   );
   const isGiven = (path: Pointer): boolean =>
-    successor.wholeSecrets.some((whole) => isPointerWithin(path, whole)) &&
+    isWithinAny(path, successor.wholeSecrets) &&
     !Object.entries(successor.secrets).some(([own, { state }]) => state === 'keep' && isPointerWithin(own, path));
   const unreadable = [...hidden, ...predecessor.unknown.filter((path) => !hidden.includes(path) && !isGiven(path))];
   return unreadable.map((path) => ({

@@ -4,7 +4,7 @@ import { desiredByKey, type DesiredResource, type DesiredState } from '../../mod
 import { canonical, compareText } from '../../model/json.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, liveKeyOf } from '../../model/plan/plan.ts';
-import { isPointerWithin } from '../../model/pointer.ts';
+import { isWithinAny } from '../../model/pointer.ts';
 import type { ApplyResult, Outcome, WrittenSecrets } from '../../model/result/outcome.ts';
 import { setsSecret } from '../cells/secret-cells.ts';
 import { hasEqualSecrets, withSecretsOf } from '../prepare/verified-secrets.ts';
@@ -163,9 +163,7 @@ function proofOf(
   key: Buffer,
 ): string | undefined {
   const entries = Object.entries(secrets).toSorted(([left], [right]) => compareText(left, right));
-  const isIncomplete = entries.some(
-    ([path, { state }]) => (state !== 'keep' && state !== 'value') || ignore.some((prefix) => isPointerWithin(path, prefix)),
-  );
+  const isIncomplete = entries.some(([path, { state }]) => (state !== 'keep' && state !== 'value') || isWithinAny(path, ignore));
   if (secretsVersion === undefined || isIncomplete) return undefined;
   const values = entries.map(([path, secret]) => (secret.state === 'value' ? [path, secret.reveal()] : [path]));
   return createHmac('sha256', key)

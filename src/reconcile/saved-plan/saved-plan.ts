@@ -13,7 +13,7 @@ import {
   isOnLiveObject,
   liveKeyOf,
 } from '../../model/plan/plan.ts';
-import { tokensOf } from '../../model/pointer.ts';
+import { fieldAt, type Pointer } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import { digestOf, digestWithUnwritten } from './plan-digest.ts';
 import { type EncodedDrift, type EncodedPlan, plan as isPlanDocument } from './validators.ts';
@@ -147,7 +147,6 @@ function mistakeIn(
   return edge === undefined ? undefined : `${edge.by}, which writes an attachment, is not changed`;
 }
 
-function isKnownPath(kind: Kind, path: string): boolean {
-  const [name] = tokensOf(path);
-  return kind.fields.some((field) => field.name === name && field.edge === undefined);
+function isKnownPath(kind: Kind, path: Pointer): boolean {
+  return kind.fields.some(({ name, edge }) => name === fieldAt(path) && edge === undefined);
 }

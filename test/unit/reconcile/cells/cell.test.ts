@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/model/json.ts';
 import { seal } from '../../../../src/model/secret.ts';
-import { type Cell, causeOf, isOwn, originOf, prove, type Side } from '../../../../src/reconcile/cells/cell.ts';
+import { type Cell, causeOf, originOf, prove, type Side } from '../../../../src/reconcile/cells/cell.ts';
 
 const [left, absent, unread] = [{ is: 'left' }, { is: 'absent', at: '/x' }, { is: 'unread' }] as const;
 
@@ -20,7 +20,7 @@ function onGateway(text?: string): Side {
 }
 
 function cellOf(base: Side | undefined, head: Side, live: Side, written: readonly Side[] = []): Cell {
-  return { path: '/x', start: undefined, base, head, live, written };
+  return { path: '/x', base, head, live, written };
 }
 
 describe('the row of a place', () => {
@@ -28,6 +28,7 @@ describe('the row of a place', () => {
     ['two values', value(1), value(2), 'different'],
     ['nothing on both sides', absent, absent, 'equal'],
     ['a value and nothing', value(1), absent, 'different'],
+    ['a value and what a manifest leaves', value(1), left, 'different'],
     ['what the token may not read', value(1), unread, 'unknown'],
     ['two sources', stated('env:A', 'x'), stated('env:B', 'x'), 'different'],
     ['a source and the value on the gateway', stated('env:A', 'x'), onGateway('x'), 'equal'],
@@ -56,12 +57,5 @@ describe('the row of a place', () => {
     ['an interrupted apply', cellOf(stated('env:A'), stated('env:A'), onGateway(), [stated('env:B')]), 'intent', undefined],
   ])('says which side changed: %s', (_, cell, origin, cause) => {
     expect([originOf(cell), causeOf(cell)]).toEqual([origin, cause]);
-  });
-
-  it('is of the proposal itself if its start stated something else', () => {
-    expect(isOwn({ start: value(1), head: value(2) })).toBe(true);
-    expect(isOwn({ start: left, head: value(2) })).toBe(true);
-    expect(isOwn({ start: value(2), head: value(2) })).toBe(false);
-    expect(isOwn({ start: undefined, head: value(2) })).toBe(false);
   });
 });
