@@ -179,6 +179,7 @@ type Defined<T extends object> = { readonly [Name in keyof T]?: Exclude<T[Name],
 
 /** Returns an object without its undefined properties, as documents and exact types require. */
 export function defined<T extends object>(object: T): Defined<T>;
+/** Returns the same of any object. */
 export function defined(object: object): object {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }

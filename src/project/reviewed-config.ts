@@ -73,11 +73,16 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
     return found === undefined ? [] : [{ ...target, manifests: found.manifests, overlays: found.overlays }];
   });
   const pending = [...now.keys()].filter((name) => !then.has(name));
-  const { approvals, recordKeys } = reviewed;
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
   const { approvals: _, recordKeys: __, ...rest } = config;
-  return { ...rest, ...defined({ approvals, recordKeys, digestKey }), targets, pending, proposed: config };
+  return {
+    ...rest,
+    ...defined({ approvals: reviewed.approvals, recordKeys: reviewed.recordKeys, digestKey }),
+    targets,
+    pending,
+    proposed: config,
+  };
 }
 
 /** Returns what the config of the working tree changes of the checks of a target since a commit. */

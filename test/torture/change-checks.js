@@ -60,8 +60,8 @@ export const changeChecks = [
   [
     'accepted drift counts for the limit on lost protection',
     'reconcile/guard/guard.ts',
-    'losing: new Set([...losses.losing, ...losing])',
-    'losing: losses.losing',
+    '[planned, ...(accepted === undefined ? [] : [accepted])]',
+    '[planned]',
     ['unit/reconcile/accepted'],
   ],
   [

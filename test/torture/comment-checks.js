@@ -227,8 +227,8 @@ export const commentChecks = [
   [
     'a pull request does not set self_approval',
     'project/reviewed-config.ts',
-    'const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };',
-    'const approvals = config.approvals === undefined ? {} : { approvals: config.approvals };',
+    'approvals: reviewed.approvals',
+    'approvals: config.approvals',
     [`${overrides}: with self_approval the author decides; a pull request cannot set it`],
   ],
   [

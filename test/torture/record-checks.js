@@ -249,8 +249,8 @@ export const recordChecks = [
   [
     'a pull request is checked with the record keys of its target branch',
     'project/reviewed-config.ts',
-    'reviewed.recordKeys === undefined ? {} : { recordKeys: reviewed.recordKeys }',
-    'config.recordKeys === undefined ? {} : { recordKeys: config.recordKeys }',
+    'recordKeys: reviewed.recordKeys',
+    'recordKeys: config.recordKeys',
     ['e2e/git/record-key.test.ts: the keys that count are not those that a branch adds'],
   ],
   [

@@ -141,7 +141,7 @@ function shownSide(side: Side | undefined): Value | undefined {
   return { secret: source, state: proof.state === 'keep' ? 'kept' : 'set' };
 }
 
-function joined(...texts: readonly string[]): string {
+function joinClauses(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('; ');
 }
 
@@ -155,7 +155,7 @@ export function explain(input: ExplainInput): Explanation | undefined {
     if (field.edge !== undefined) return edgeRows(field, subject);
     return field.secret === undefined ? [fieldRow(field, subject)] : secretRows(field, subject);
   });
-  const summary = joined(summaryOf(subject), ...acceptedTexts(subject), ...refusalsOf(subject));
+  const summary = joinClauses([summaryOf(subject), ...acceptedTexts(subject), ...refusalsOf(subject)]);
   return { id, ...defined({ at: (resource ?? past)?.locate(''), base: base?.commit }), summary, rows };
 }
 
@@ -240,18 +240,18 @@ function fieldReason(field: FieldRule, { path, live }: Cell, { resource, change,
   const wanted = resource.spec[field.name];
   if (wanted === undefined) return { status: 'kept', why: 'omitted: apply keeps the live value' };
   const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? 'metadata.ignore excludes parts of it' : '';
-  const stated = joined(statedText(field, resource), partly);
+  const stated = joinClauses([statedText(field, resource), partly]);
   const parts = partsOf(change, path);
   const [only] = parts;
   if (only !== undefined) {
     const status = parts.every(({ origin }) => origin === 'held') ? 'held' : 'differs';
     // One row if the whole field differs, otherwise one with its parts.
     if (parts.length > 1 || only.path !== path) return { status, why: stated, parts };
-    return { status, why: joined(stated, only.why), ...defined({ origin: only.origin }) };
+    return { status, why: joinClauses([stated, only.why]), ...defined({ origin: only.origin }) };
   }
   const isAccepted = accepted?.fields.some((one) => isPointerWithin(one.path, path)) === true;
   const isDerived = field.omitted === 'derived' && !resource.stated.has(field.name) && !equal(wanted, field.empty);
-  const why = joined(stated, isAccepted ? 'drift accepted in the manifests: the gateway had this value before' : '');
+  const why = joinClauses([stated, isAccepted ? 'drift accepted in the manifests: the gateway had this value before' : '']);
   return { status: isDerived ? 'derived' : 'same', why };
 }
 
@@ -261,7 +261,7 @@ function statedText({ name, omitted }: FieldRule, { stated, grants = [] }: Desir
       ? 'omitted: derived from other fields'
       : 'omitted: the desired value is empty, because manifests are complete';
   const ends = grants.filter(({ path, ended }) => ended !== true && isPointerWithin(path, pointer(name)));
-  return joined('declared in the manifest', ...ends.map((end) => `${end.group}${endText(end)}`));
+  return joinClauses(['declared in the manifest', ...ends.map((end) => `${end.group}${endText(end)}`)]);
 }
 
 function secretRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
@@ -283,7 +283,7 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
     const unplanned = reason === undefined ? (isUnwritten ? 'not written' : 'secret') : 'not compared';
     const status = part === undefined ? unplanned : part.origin === 'held' ? 'held' : 'differs';
     const at = resource?.secrets[path] === undefined ? undefined : resource.locate(path);
-    return explainedRow(cell, { status, ...defined({ origin: part?.origin }), why: joined(why, part?.why ?? '') }, at);
+    return explainedRow(cell, { status, ...defined({ origin: part?.origin }), why: joinClauses([why, part?.why ?? '']) }, at);
   });
 }
 
@@ -328,11 +328,11 @@ function edgeReason(edge: EdgeChange | undefined, explained: ExplainedEdge, subj
       return {
         status: 'differs',
         ...defined({ origin }),
-        why: joined(`${declared}, not live: attached by ${by}`, originText(origin, other)),
+        why: joinClauses([`${declared}, not live: attached by ${by}`, originText(origin, other)]),
       };
     case 'detach': {
       const detached = `live, no longer declared on either side: detached by ${by}`;
-      return { status: 'differs', ...defined({ origin }), why: joined(detached, originText(origin, other)) };
+      return { status: 'differs', ...defined({ origin }), why: joinClauses([detached, originText(origin, other)]) };
     }
   }
 }
