@@ -1,9 +1,9 @@
 import { addToGroup, appendAll, EdgeMap } from '../model/collections.ts';
 import { type DocumentDiagnostic, type Diagnostic, type Position, documentError, didYouMean } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
-import { asObject, compareText, isObject, type JsonObject } from '../model/json.ts';
+import { asObject, compareText, isObject, type JsonObject, textsIn } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/pointer.ts';
-import { readStrings, toText } from './json-values.ts';
+import { toText } from './json-values.ts';
 import type { Manifest, SelectorField } from './manifest.ts';
 import type { Registry } from '../model/kind.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../model/resource.ts';
@@ -26,7 +26,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
   for (const manifest of manifests) {
     const own = manifest.id;
     for (const field of manifest.view.edges) {
-      for (const text of readStrings(manifest.spec[field.name])) {
+      for (const text of textsIn(manifest.spec[field.name])) {
         addDeclarations(edges, toEnds(field, own, text), [{ by: manifest.id, how: 'listed', path: toPath(field.name, text) }]);
       }
     }
@@ -41,7 +41,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
       );
       appendAll(
         excepted,
-        readStrings(value['except']).map((name) => toEnds(field, own, name)),
+        textsIn(value['except']).map((name) => toEnds(field, own, name)),
       );
       const declarations = [{ by: manifest.id, how: 'selector', path: pointer(selector.name) }] as const;
       for (const name of selected.names) addDeclarations(edges, toEnds(field, own, name), declarations);
@@ -80,7 +80,7 @@ function warnOfContradictions(
 /** Returns the path of a list entry with its index instead of its text. */
 function findListPath(manifest: Manifest, path: Pointer): Pointer {
   const [field = '', text = ''] = tokensOf(path);
-  return pointer(field, String(readStrings(manifest.spec[field]).indexOf(text)));
+  return pointer(field, String(textsIn(manifest.spec[field]).indexOf(text)));
 }
 
 type EdgeField = { readonly edge: 'rule' | 'connection'; readonly refers: string };
@@ -207,7 +207,7 @@ export function createTagSelector(
     const index = indexes.get(`${kind}\0${selector.tags}`) ?? indexTags(candidates, selector.tags);
     indexes.set(`${kind}\0${selector.tags}`, index);
     const wanted = Object.entries(asObject(value['match_tags']));
-    const except = new Set(readStrings(value['except']));
+    const except = new Set(textsIn(value['except']));
     const [first] = wanted;
     const near = first === undefined ? [] : (index.get(`${first[0]}=${toText(first[1])}`) ?? []);
     const matched = near.filter((manifest) => {
@@ -216,7 +216,7 @@ export function createTagSelector(
     });
     const names = matched.map(({ name }) => name).filter((name) => !except.has(name));
     const diagnostics = [
-      ...unknownNames(selector, kind, readStrings(value['except']), candidates),
+      ...unknownNames(selector, kind, textsIn(value['except']), candidates),
       ...contradictions(rule, selector, except),
       ...ignoredTags(
         selector,
@@ -258,7 +258,7 @@ function unknownNames(
 }
 
 function contradictions(rule: Manifest, selector: SelectorField, except: ReadonlySet<string>): readonly DocumentDiagnostic[] {
-  return readStrings(rule.spec[selector.edge]).flatMap((name, index) => {
+  return textsIn(rule.spec[selector.edge]).flatMap((name, index) => {
     if (!except.has(name)) return [];
     const message = `"${name}" is in ${selector.edge} and in except of ${selector.name}`;
     const hint = 'the rule applies because it is listed; remove it from one of them';
@@ -273,7 +273,7 @@ function ignoredTags(
 ): readonly DocumentDiagnostic[] {
   return wanted.flatMap(([key]) => {
     const path = pointer(selector.tags, key);
-    const ignoring = candidates.find(({ metadata }) => readStrings(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
+    const ignoring = candidates.find(({ metadata }) => textsIn(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
     if (ignoring === undefined) return [];
     const message = `the selector requires the tag "${key}", which ${ignoring.id} ignores`;
     const hint = `remove ${path} from its metadata.ignore, or add "${ignoring.name}" to except`;

@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { suggestWord } from '../model/diagnostic.ts';
+import { isObject, type Json } from '../model/json.ts';
 
 /** Formats a place for users: `reviewers[0]`, `input.rules[1].type`; fields of spec without `spec`, entries of a spec that is a list with it. */
 export function formatPlace(tokens: readonly string[]): string {
@@ -24,11 +25,6 @@ export function describeType(value: Json | undefined): string {
   return value === null || value === undefined ? 'null' : 'a map';
 }
 
-/** Returns `did you mean "x"?`, or undefined without a similar word. */
-export function suggestWord(word: string | undefined): string | undefined {
-  return word === undefined ? undefined : `did you mean "${word}"?`;
-}
-
 /** The hint for a null key of a map. */
 export const nullKeyHint = 'remove the key; null removes a key only in an overlay, or over a default';
 
@@ -38,26 +34,6 @@ export function suggestPartialMatch(text: string, words: readonly string[]): str
   if (stem.length < 3) return undefined;
   const [found, second] = words.filter((word) => `${word}_`.startsWith(`${stem}_`) || word.replace(/s$/, '').endsWith(`_${stem}`));
   return second === undefined ? suggestWord(found) : undefined;
-}
-
-const noStrings: readonly string[] = [];
-const noEntries: readonly Json[] = [];
-const noFields: JsonObject = {};
-
-/** Returns the strings of a list; none for any other value. */
-export function readStrings(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : noStrings;
-}
-
-/** Returns the entries of a list; none for any other value. */
-export function readEntries(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : noEntries;
-}
-
-/** Returns the object at a key; an empty one if there is none. */
-export function readObject(value: JsonObject, key: string): JsonObject {
-  const below = value[key];
-  return isObject(below) ? below : noFields;
 }
 
 /** Returns the value at the tokens, by key and index; undefined if there is none. */

@@ -27,7 +27,6 @@ import {
   tagTextsOf,
   type UnmatchedTerm,
 } from '../model/resource-selection.ts';
-import { readStrings } from './json-values.ts';
 import { acknowledge, acknowledgmentsIn } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
@@ -38,7 +37,7 @@ import { collectEdges } from './collect-edges.ts';
 import { checkKnownValues, createKindView, createManifestLocate, hasOnlyKnownValues, type Manifest, toGatewayKey } from './manifest.ts';
 import { readAccessTests } from './read-access-tests.ts';
 import { readPolicies } from './read-policies.ts';
-import type { DocumentTarget } from './target-documents.ts';
+import { type DocumentTarget, isForTarget } from './target-documents.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
 
@@ -232,18 +231,18 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
   });
   const { sources, base, invalid, overlays, declared, complete, diagnostics } = read;
   const checks = readChecks(read, { name: input.target, all: input.targets });
-  const here = base.filter((manifest) => isFor(manifest, input.target));
+  const here = base.filter((manifest) => isForTarget(manifest.metadata, input.target));
   const unique = removeDuplicates(sources, here, ({ id }) => id, 'manifest/duplicate-name');
   const merged = mergeOverlays(sources, unique.manifests, overlays, { declared, complete });
   const distinct = removeDuplicates(
     sources,
-    merged.manifests.filter((manifest) => isFor(manifest, input.target)),
+    merged.manifests.filter((manifest) => isForTarget(manifest.metadata, input.target)),
     // A kind that the gateway names has its id, which is unique already.
     (manifest) => (manifest.view.kind.named ? undefined : toGatewayKey(manifest)),
     'manifest/duplicate-name',
   );
   const further = invalid.flatMap(({ manifest, places }) => locateAll(sources, manifest, findFurtherProblems(manifest, places, input)));
-  const elsewhere = base.filter((manifest) => !isFor(manifest, input.target));
+  const elsewhere = base.filter((manifest) => !isForTarget(manifest.metadata, input.target));
   const checked = [...elsewhere, ...merged.manifests].flatMap((manifest) =>
     locateAll(sources, manifest, checkManifest(manifest, input.targets)),
   );
@@ -321,11 +320,6 @@ function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], inp
   ];
   const isRejected = overlapTest(places);
   return problems.filter(({ pointer: at }) => !isRejected(at));
-}
-
-function isFor(manifest: Manifest, target: string): boolean {
-  const targets = readStrings(manifest.metadata['targets']);
-  return targets.length === 0 || targets.includes(target);
 }
 
 function locateAll(sources: SourceMap, manifest: Manifest, problems: readonly DocumentDiagnostic[]): readonly Diagnostic[] {

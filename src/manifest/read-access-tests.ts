@@ -1,11 +1,11 @@
 import schema from '../../schemas/documents/access-test.schema.json' with { type: 'json' };
 import { type Diagnostic, type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
-import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, compareText, isObject, type Json, type JsonObject, asArray, asObject } from '../model/json.ts';
 import { accessModes } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
 import { type AccessExpectation, type AccessTest, othersGroup } from '../model/protection/access-test.ts';
 import { toolLists } from '../model/spec/tool-lists.ts';
-import { quoteValue, readEntries, readObject, toText } from './json-values.ts';
+import { quoteValue, toText } from './json-values.ts';
 import type { SourceMap } from './source-map.ts';
 import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
 import { accessTest as validator } from './validate/validators.ts';
@@ -24,7 +24,7 @@ export function readAccessTests(
     noun: 'access test',
     schema,
     validator,
-    check: ({ spec }: JsonObject) => readEntries(spec).flatMap((entry, index) => (isObject(entry) ? entryProblems(entry, index) : [])),
+    check: ({ spec }: JsonObject) => asArray(spec).flatMap((entry, index) => (isObject(entry) ? entryProblems(entry, index) : [])),
     read: toAccessTest,
   };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
@@ -32,11 +32,11 @@ export function readAccessTests(
 }
 
 function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest {
-  const entries = readEntries(value['spec']);
+  const entries = asArray(value['spec']);
   const named = entries.flatMap((entry) => (isObject(entry) ? oneOrMore(entry['group']) : [])).filter((group) => group !== othersGroup);
   const outside = [...new Set(named)].toSorted(compareText);
   return {
-    name: toText(readObject(value, 'metadata')['name']),
+    name: toText(asObject(value['metadata'])['name']),
     at: document.locate(''),
     expectations: entries.flatMap((entry, index) =>
       isObject(entry) ? [toExpectation(entry, { at: document.locate(pointer('spec', String(index))), outside })] : [],
@@ -90,7 +90,7 @@ type Place = {
 function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpectation {
   const { group, on, verb, expect, max_duration: longest, masked, blocked, tools } = entry;
   const asked = oneOrMore(verb);
-  const tags = isObject(on) ? readObject(on, 'match_tags') : undefined;
+  const tags = isObject(on) ? asObject(on['match_tags']) : undefined;
   const groups = oneOrMore(group);
   const people = groups.includes(othersGroup) ? { outside } : { groups };
   return {
@@ -112,7 +112,7 @@ function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpecta
 
 function toExpected(expect: Json | undefined): AccessExpectation['expect'] {
   if (!isObject(expect)) return expect === 'denied' ? 'denied' : 'allowed';
-  const { from, at_least: atLeast, forced_by: forced } = readObject(expect, 'approval');
+  const { from, at_least: atLeast, forced_by: forced } = asObject(expect['approval']);
   return {
     from: oneOrMore(from),
     atLeast: typeof atLeast === 'number' ? atLeast : 1,

@@ -19,9 +19,9 @@ import {
   type SourceFile,
   documentError,
 } from '../model/diagnostic.ts';
-import { asObject, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject, textsIn } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { describeType, formatPlace, quoteValue, readStrings, toText } from './json-values.ts';
+import { describeType, formatPlace, quoteValue, toText } from './json-values.ts';
 import { createSourceMap, locateDiagnostic, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
@@ -109,7 +109,7 @@ const pathFields = ['manifests', 'overlays'] as const;
 
 function pathProblems(value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
   return pathFields.flatMap((field) =>
-    readStrings(value[field]).flatMap((path, index) => {
+    textsIn(value[field]).flatMap((path, index) => {
       if (normalizePath(path) !== undefined) return [];
       const at = [...tokens, field, String(index)];
       return [
@@ -135,7 +135,7 @@ function findPathPlaces(value: JsonObject, root: string): ReadonlyMap<string, st
   ];
   for (const [tokens, holder] of holders) {
     for (const field of pathFields) {
-      for (const [index, path] of readStrings(holder[field]).entries()) {
+      for (const [index, path] of textsIn(holder[field]).entries()) {
         const full = joinPath(root, normalizePath(path) ?? '');
         if (!names.has(full)) names.set(full, pointer(...tokens, field, String(index)));
       }
@@ -158,20 +158,20 @@ function normalizePath(path: string): string | undefined {
 
 function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const root = folder.length > 1 ? folder.replace(/\/+$/, '') : folder;
-  const paths = (list: Json | undefined): readonly string[] => readStrings(list).map((path) => joinPath(root, normalizePath(path) ?? ''));
+  const paths = (list: Json | undefined): readonly string[] => textsIn(list).map((path) => joinPath(root, normalizePath(path) ?? ''));
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
     const folders = [...shared, ...paths(target['manifests'])];
     const manifests = [...new Set(folders.length === 0 ? [root] : folders)];
     const allowed = asObject(value['allow_values']);
-    const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
+    const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, textsIn(values)]));
     const overlays = paths(target['overlays']);
     const tls = toTls(target, root);
     return { ...toTarget(name, target, value), manifests, overlays, allowedValues, tls };
   });
   const digestKey = toText(value['digest_key']);
-  const recordKeys = readStrings(asObject(value['record'])['keys']);
-  const approvals = { approvers: readStrings(value['approvers']), selfApproval: value['self_approval'] === true };
+  const recordKeys = textsIn(asObject(value['record'])['keys']);
+  const approvals = { approvers: textsIn(value['approvers']), selfApproval: value['self_approval'] === true };
   const keys = { ...(recordKeys.length === 0 ? {} : { recordKeys }), ...(digestKey === '' ? {} : { digestKey }) };
   return { file: file.path, root, targets, approvals, ...keys };
 }
@@ -179,7 +179,7 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
 function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {
   const { url, dialect, auth, token } = target;
   const variable = isObject(token) ? token['env'] : undefined;
-  const prefixes = readStrings(target['secret_prefixes']);
+  const prefixes = textsIn(target['secret_prefixes']);
   const reviewed = target['reviewed'] ?? shared['reviewed'];
   return {
     name,
@@ -194,7 +194,7 @@ function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Ta
     watchAccess: (target['unmanaged_access'] ?? shared['unmanaged_access']) !== 'ignore',
     expire: (target['expire'] ?? shared['expire']) === 'apply' ? 'apply' : 'report',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
-    released: readStrings(target['released']),
+    released: textsIn(target['released']),
     ...(typeof reviewed === 'string' ? { reviewed } : {}),
   };
 }

@@ -1,8 +1,7 @@
 import schema from '../../schemas/documents/defaults.schema.json' with { type: 'json' };
 import { hasErrors, type Diagnostic, type DocumentDiagnostic, type SourceFile, documentError } from '../model/diagnostic.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import { isObject, type JsonObject, asObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
-import { readObject } from './json-values.ts';
 import { type KindView, type Manifest, makeManifest } from './manifest.ts';
 import { mergeLayers } from './merge-layers.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
@@ -103,7 +102,7 @@ function mergeInner(outer: Manifest | undefined, inner: Manifest): Manifest {
 /** Returns what the document states for a kind, with the places of a manifest; undefined if it states nothing. */
 function kindDefaults(document: ManifestDocument, view: KindView): Manifest | undefined {
   const kind = view.kind.name;
-  const spec = isObject(document.value) ? readObject(document.value, 'spec')[kind] : undefined;
+  const spec = isObject(document.value) ? asObject(document.value['spec'])[kind] : undefined;
   if (!isObject(spec)) return undefined;
   const layer: ManifestDocument = { ...document, value: { spec }, locate: (path, part) => document.locate(inDefaults(path, kind), part) };
   return makeManifest(view, { metadata: {}, spec }, [layer]);

@@ -8,11 +8,10 @@ import {
   documentError,
   didYouMean,
 } from '../model/diagnostic.ts';
-import { compareText, isObject, type JsonObject } from '../model/json.ts';
+import { compareText, isObject, type JsonObject, asObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../model/resource.ts';
-import { readObject } from './json-values.ts';
 import { createSourceMap, locateDiagnostic, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/parse-documents.ts';
 import { createManifestLocate, type KindView, makeManifest, type Manifest } from './manifest.ts';
@@ -182,7 +181,7 @@ const plainManifests = new WeakMap<ManifestDocument, Manifest>();
 function toManifest(view: KindView, value: JsonObject, document: ManifestDocument): Manifest {
   const known = plainManifests.get(document);
   if (known?.view.kind === view.kind) return known;
-  const contents = { metadata: readObject(value, 'metadata'), spec: readObject(value, 'spec'), tests: value['tests'] };
+  const contents = { metadata: asObject(value['metadata']), spec: asObject(value['spec']), tests: value['tests'] };
   const made = makeManifest(view, contents, [document]);
   plainManifests.set(document, made);
   return made;

@@ -1,9 +1,9 @@
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
-import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, isObject, type Json, type JsonObject, asArray, asObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
-import { toText, readEntries, readObject } from './json-values.ts';
+import { toText } from './json-values.ts';
 import { placeDiagnostic, type SourceMap } from './source-map.ts';
 import { dateProblems } from './validate/check-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
@@ -28,24 +28,24 @@ export function readPolicies(
 }
 
 function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObject): Policy {
-  const spec = readObject(value, 'spec');
-  const name = toText(readObject(value, 'metadata')['name']);
-  const match = readObject(spec, 'match');
+  const spec = asObject(value['spec']);
+  const name = toText(asObject(value['metadata'])['name']);
+  const match = asObject(spec['match']);
   const { message, require, waivers } = spec;
   return {
     name,
     at: document.locate(''),
     match: {
-      tags: Object.fromEntries(Object.entries(readObject(match, 'tags')).map(([key, one]) => [key, oneOrMore(one)])),
+      tags: Object.fromEntries(Object.entries(asObject(match['tags'])).map(([key, one]) => [key, oneOrMore(one)])),
       type: oneOrMore(match['type']),
       subtype: oneOrMore(match['subtype']),
       name: oneOrMore(match['name']),
       at: document.locate(isObject(spec['match']) ? pointer('spec', 'match') : ''),
     },
-    require: readEntries(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
+    require: asArray(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
     message: typeof message === 'string' ? message : `violates ${name}`,
     severity: spec['severity'] === 'warning' ? 'warning' : 'error',
-    waivers: readEntries(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
+    waivers: asArray(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
     text: canonical(value),
   };
 }
@@ -87,7 +87,7 @@ function toWaivers({ locate }: ManifestDocument, entry: Json, index: number): re
 }
 
 function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
-  return readEntries(readObject(value, 'spec')['waivers']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
+  return asArray(asObject(value['spec'])['waivers']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
     const until = isObject(entry) ? toText(entry['until']) : '';
     return dateProblems(until, pointer('spec', 'waivers', String(index), 'until'), 'policy/no-such-day');
   });

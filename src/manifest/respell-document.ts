@@ -1,8 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { isObject, type Json, type JsonObject, asObject } from '../model/json.ts';
 import { pointer, type Pointer, tokensOf } from '../model/pointer.ts';
 import { fieldName, type KindNames, respellIgnored, respellSpec, respellValue, type Spelling } from '../model/spec/spelling.ts';
 import type { DocumentEdit } from './edit/edit-file.ts';
-import { readObject } from './json-values.ts';
 import { defaultsKind } from './validate/validate-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 
@@ -11,7 +10,7 @@ export function respellDocument(document: ManifestDocument, spelling: Spelling):
   const { value } = document;
   const kind = isObject(value) ? value['kind'] : undefined;
   if (!isObject(value) || typeof kind !== 'string') return document;
-  const spec = readObject(value, 'spec');
+  const spec = asObject(value['spec']);
   if (kind === defaultsKind) {
     const fields = Object.entries(spec).map(([of, stated]) => {
       const names = spelling.toManifest.get(of);
@@ -21,7 +20,7 @@ export function respellDocument(document: ManifestDocument, spelling: Spelling):
   }
   const names = spelling.toManifest.get(kind);
   if (names === undefined || !isObject(value['spec'])) return document;
-  const metadata = readObject(value, 'metadata');
+  const metadata = asObject(value['metadata']);
   const respelled = { metadata: respellIgnored(names, metadata), spec: respellSpec(names, spec) };
   if (respelled.metadata === metadata && respelled.spec === spec) return document;
   return {
@@ -45,7 +44,7 @@ function pathInFile(value: Json, spelling: Spelling, spec: JsonObject, path: Poi
   const field = tokens[place];
   const names = typeof of === 'string' ? spelling.toGateway.get(of) : undefined;
   if (tokens[0] !== 'spec' || field === undefined || names === undefined) return path;
-  const stated = kind === defaultsKind ? readObject(spec, tokens[1] ?? '') : spec;
+  const stated = kind === defaultsKind ? asObject(spec[tokens[1] ?? '']) : spec;
   const other = fieldName(names, field);
   const isOther = Object.hasOwn(stated, other) && !Object.hasOwn(stated, field);
   return isOther ? pointer(...tokens.slice(0, place), other, ...tokens.slice(place + 1)) : path;

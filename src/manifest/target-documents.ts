@@ -1,9 +1,8 @@
 import { appendAll } from '../model/collections.ts';
 import { type Diagnostic, type DocumentDiagnostic, type Position, documentError } from '../model/diagnostic.ts';
-import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
-import { readObject, readStrings } from './json-values.ts';
+import { compareText, isObject, type Json, type JsonObject, asObject, textsIn } from '../model/json.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
-import { checkTargetName } from './validate/check-manifest.ts';
+import { checkTargets } from './validate/check-manifest.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import type { SchemaValidator } from './validate/validators.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
@@ -36,9 +35,11 @@ export function readTargetDocuments<T extends { readonly name: string; readonly 
     const problems = isObject(value) && validator(value) ? check(value) : describeSchemaErrors(schema, value, validator.errors ?? []);
     appendAll(
       diagnostics,
-      [...problems, ...targetProblems(value, target.all)].map((problem) => locateDiagnostic(sources, document.locate, problem)),
+      [...problems, ...checkTargets(asObject(value)['metadata'], target.all)].map((problem) =>
+        locateDiagnostic(sources, document.locate, problem),
+      ),
     );
-    if (problems.length > 0 || !isObject(value) || !isFor(value, target.name)) continue;
+    if (problems.length > 0 || !isObject(value) || !isForTarget(value['metadata'], target.name)) continue;
     const one = read(document, value);
     const earlier = known.get(one.name);
     if (earlier === undefined) known.set(one.name, one);
@@ -47,13 +48,9 @@ export function readTargetDocuments<T extends { readonly name: string; readonly 
   return { found: [...known.values()].toSorted((left, right) => compareText(left.name, right.name)), diagnostics };
 }
 
-function targetProblems(value: Json, targets: readonly string[]): readonly DocumentDiagnostic[] {
-  const named = isObject(value) ? readStrings(readObject(value, 'metadata')['targets']) : [];
-  return named.flatMap((name, index) => checkTargetName(name, index, targets));
-}
-
-function isFor(value: JsonObject, target: string): boolean {
-  const targets = readStrings(readObject(value, 'metadata')['targets']);
+/** Returns whether something counts for a target, as its metadata say; without `targets`, for all. */
+export function isForTarget(metadata: Json | undefined, target: string): boolean {
+  const targets = textsIn(asObject(metadata)['targets']);
   return targets.length === 0 || targets.includes(target);
 }
 
@@ -65,5 +62,5 @@ function duplicateName(what: string, at: Position): DocumentDiagnostic {
 
 /** Returns one text, or a list of them, as a list. */
 export function oneOrMore(value: Json | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : readStrings(value);
+  return typeof value === 'string' ? [value] : textsIn(value);
 }

@@ -1,6 +1,6 @@
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource, Sample } from '../model/desired.ts';
-import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { equal, isObject, type Json, type JsonObject, textsIn } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/spec/normalize.ts';
 import { appendAll } from '../model/collections.ts';
@@ -9,7 +9,6 @@ import { nameOf } from '../model/resource.ts';
 import { timedGrants, withoutEnds } from '../model/protection/timed-grants.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import { withTools } from '../model/spec/tool-lists.ts';
-import { readStrings } from './json-values.ts';
 import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
@@ -36,7 +35,7 @@ export function toResource(
     stated: collectStated(view, raw),
     secrets: addDerivedSecrets(view, spec, secrets, whole),
     wholeSecrets: whole,
-    ignore: readStrings(metadata['ignore']),
+    ignore: textsIn(metadata['ignore']),
     protect: metadata['protect'] === true,
     adopt: metadata['adopt'] === true,
     locate: (path: Pointer) => (path === '' ? manifest.document.locate('') : locateInSpec(manifest, path)),

@@ -160,8 +160,12 @@ export function suggest(text: string, candidates: Iterable<string>): string | un
 
 /** Returns `did you mean "x"?` for the closest candidate; undefined when none is close. */
 export function didYouMean(text: string, candidates: Iterable<string>): string | undefined {
-  const near = suggest(text, candidates);
-  return near === undefined ? undefined : `did you mean "${near}"?`;
+  return suggestWord(suggest(text, candidates));
+}
+
+/** Returns `did you mean "x"?`, or undefined without a similar word. */
+export function suggestWord(word: string | undefined): string | undefined {
+  return word === undefined ? undefined : `did you mean "${word}"?`;
 }
 
 /** Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors. */

@@ -3,7 +3,7 @@ import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
 import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import { type JsonObject, isObject, type Json, equal } from '../../model/json.ts';
+import { type JsonObject, isObject, type Json, equal, asArray } from '../../model/json.ts';
 import type { Diff, FieldChange } from '../../model/plan/plan.ts';
 import type { EndNames } from '../../model/edge-ends.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
@@ -34,7 +34,7 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import { grantedName } from '../../model/protection/timed-grants.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
-import { readValueAt, readEntries } from '../json-values.ts';
+import { readValueAt } from '../json-values.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { DocumentEdit } from '../edit/edit-file.ts';
 
@@ -329,7 +329,7 @@ type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number
 /** Returns the entry as its document states it. */
 function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
   const layer = findEditableLayer(manifest, place);
-  const list = readEntries(layer && readValueAt(layer.value, place));
+  const list = asArray(layer && readValueAt(layer.value, place));
   const index = findTokenIndex(rule, list, token);
   const raw = list[index];
   return layer === undefined || !isObject(raw) ? undefined : { layer, index, raw, normal: normalizeObject(rule.fields, raw) };
@@ -344,7 +344,7 @@ function isAlike(entry: ManifestEntry, live: JsonObject): boolean {
 function entryEdits(entry: ManifestEntry, live: JsonObject): readonly LayerEdit[] | undefined {
   const { rule, place } = entry;
   const found = findWritten(entry);
-  const [stated] = readEntries(toStatedValue(rule, [live]));
+  const [stated] = asArray(toStatedValue(rule, [live]));
   if (found === undefined || !isObject(stated)) return undefined;
   const { layer, index, raw, normal } = found;
   const order = rule.fields.map(({ name }) => name);

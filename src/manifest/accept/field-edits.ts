@@ -1,13 +1,13 @@
 import { collectEdges, createTagSelector } from '../collect-edges.ts';
 import type { DocumentEdit } from '../edit/edit-file.ts';
-import { readEntries, readStrings, readValueAt } from '../json-values.ts';
+import { readValueAt } from '../json-values.ts';
 import { type KindView, type Manifest, type SelectorField, findEditableLayer } from '../manifest.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { DeclaredEdge } from '../../model/desired.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
-import { type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
+import { type Json, type JsonObject, compareText, equal, isObject, asArray, textsIn } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { expiryOf } from '../../model/plan/expired-access.ts';
 import type { Change, Diff, FieldChange, Value } from '../../model/plan/plan.ts';
@@ -182,9 +182,9 @@ function createValueEdits(step: EditStep): readonly DocumentEdit[] | UneditableF
   switch (rule.shape) {
     case 'set':
       if (live !== undefined) return [{ edit: 'add', path, value: live }];
-      return readEntries(raw).flatMap((value) => (elementToken(grantedName(rule, value)) === token ? [{ edit: 'drop', path, value }] : []));
+      return asArray(raw).flatMap((value) => (elementToken(grantedName(rule, value)) === token ? [{ edit: 'drop', path, value }] : []));
     case 'keyed':
-      return createEntryEdits({ ...step, place: [...place, name], tokens: rest }, rule, readEntries(raw));
+      return createEntryEdits({ ...step, place: [...place, name], tokens: rest }, rule, asArray(raw));
     case 'object':
       return createValueEdits({ ...step, place: [...place, name], fields: rule.fields, tokens: rest });
     case 'map':
@@ -213,7 +213,7 @@ function createEntryEdits(step: EditStep, rule: KeyedRule, raw: readonly Json[])
   }
   const path = pointer(...place);
   if (live === undefined) return entry === undefined ? [] : [{ edit: 'drop', path, value: entry }];
-  const [value] = readEntries(toStatedValue(rule, [live]));
+  const [value] = asArray(toStatedValue(rule, [live]));
   return [{ edit: 'add', path, value: value ?? live }];
 }
 
@@ -293,7 +293,7 @@ function allowEmptySelectors(
       const news = edits.filter(({ layer, edit }) => rule.layers.includes(layer) && edit.path === path && edit.edit === 'add');
       if (news.length === 0) return [];
       const names = news.flatMap(({ edit }) => (edit.edit === 'add' ? [edit.value] : []));
-      const except: readonly Json[] = [...readStrings(value['except']), ...names];
+      const except: readonly Json[] = [...textsIn(value['except']), ...names];
       if (select(rule, selector, kind, { ...value, except }).names.length > 0) return [];
       const layer = findEditableLayer(rule, ['spec', selector.name]);
       return [{ layer, key: '', edit: { edit: 'set', path: pointer('spec', selector.name, 'allow_empty'), value: true } as const }];
@@ -319,7 +319,7 @@ function declareEdge(
   const edits = freed.flatMap((one) => one.edits);
   if (freed.some(({ isSelected }) => isSelected)) return edits;
   const side =
-    sides.find(({ manifest, field }) => readStrings(manifest.spec[field.name]).length > 0) ??
+    sides.find(({ manifest, field }) => textsIn(manifest.spec[field.name]).length > 0) ??
     sides.find(({ manifest, field }) => manifest.spec[field.name] !== undefined) ??
     sides[0];
   if (side === undefined) return edits;
@@ -342,7 +342,7 @@ function removeException(
 ): { readonly edits: readonly LayerEdit[]; readonly isSelected: boolean } {
   const value = manifest.spec[selector.name];
   const name = nameOf(other);
-  const except = isObject(value) ? readStrings(value['except']) : [];
+  const except = isObject(value) ? textsIn(value['except']) : [];
   if (selector.edge !== field.name || !isObject(value) || !except.includes(name)) return { edits: [], isSelected: false };
   const place = ['spec', selector.name, 'except'];
   const layer = findEditableLayer(manifest, place);

@@ -2,13 +2,13 @@ import { groupBy } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { editSpec, specValueAt, type Edit } from '../../model/spec/edit.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
-import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject, asObject } from '../../model/json.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { readObject, readValueAt } from '../json-values.ts';
+import { readValueAt } from '../json-values.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
@@ -221,7 +221,7 @@ function respelled({ layer, edit }: LayerEdit, spelling: Spelling | undefined): 
   const { value, specInFile } = layer;
   if (!isObject(value) || typeof value['kind'] !== 'string') return edit;
   const names = spelling?.toGateway.get(value['kind']);
-  return names === undefined ? edit : respellEdit(edit, specInFile ?? readObject(value, 'spec'), names);
+  return names === undefined ? edit : respellEdit(edit, specInFile ?? asObject(value['spec']), names);
 }
 
 /** Ranks edits: removals from lists come last, the deepest first, so that no index changes before its use. */

@@ -1,11 +1,10 @@
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import { isDefaultsPath, type SourceFile } from '../../model/diagnostic.ts';
-import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject, asObject } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import { kindOf } from '../../model/resource.ts';
 import { withoutEnds } from '../../model/protection/timed-grants.ts';
-import { readObject } from '../json-values.ts';
 import { createKindView, type Manifest } from '../manifest.ts';
 import { readDefaults } from '../read-defaults.ts';
 import { createSourceMap } from '../source-map.ts';
@@ -48,7 +47,7 @@ export function createDefaultsSubtraction({
     const below: Manifest | undefined = view === undefined ? undefined : defaults.find(path, view);
     if (view === undefined || below === undefined) return value;
     const fields = view.kind.fields.filter((field) => field.secret === undefined && hasField(speech, kind, field));
-    return { ...value, spec: subtractFields(fields, readObject(value, 'spec'), withoutEnds(fields, below.spec)) };
+    return { ...value, spec: subtractFields(fields, asObject(value['spec']), withoutEnds(fields, below.spec)) };
   };
 }
 

@@ -1,11 +1,10 @@
 import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
-import { asObject, isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject, parseJson, asArray } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { TerraformHandover, TerraformObject } from '../../model/result/outcome.ts';
-import { readEntries } from '../json-values.ts';
 import { fieldNodes, findNode } from '../schema-nodes.ts';
 
 /** An object in a Terraform state. */
@@ -48,7 +47,7 @@ export function readTerraformState(file: SourceFile, provider: TerraformProvider
   const wrong = isObject(state) ? checkFormat(state) : notJson;
   if (wrong !== undefined || !isObject(state)) return { diagnostics: [toDiagnostic(file, wrong ?? notJson)] };
   const objects: StateObject[] = [];
-  for (const resource of readEntries(state['resources'])) {
+  for (const resource of asArray(state['resources'])) {
     if (!isObject(resource) || resource['mode'] === 'data' || !isFromProvider(resource['provider'], provider.name)) continue;
     const found = listInstances(resource, provider);
     if (found === undefined) return { diagnostics: [toDiagnostic(file, unknownAddress)] };
@@ -109,13 +108,13 @@ function listInstances(resource: JsonObject, { kinds, parts, registry }: Terrafo
   const folders = [...path.matchAll(new RegExp(step, 'gu'))].map(([, folder]) => `module.${folder}.`);
   const block = `${folders.join('')}${type}.${name}`;
   const kind = Object.hasOwn(kinds, type) ? registry.get(kinds[type] ?? '') : undefined;
-  return readEntries(resource['instances']).flatMap((instance) => {
+  return asArray(resource['instances']).flatMap((instance) => {
     if (!isObject(instance)) return [];
     const deposed = typeof instance['deposed'] === 'string';
     const address = `${path}${type}.${name}${formatKey(instance['index_key'])}`;
     const identity =
       kind === undefined ? readPart(Object.hasOwn(parts, type) ? parts[type] : undefined, instance) : readIdentity(kind, instance);
-    const needs = readEntries(instance['dependencies']).filter((one) => typeof one === 'string');
+    const needs = asArray(instance['dependencies']).filter((one) => typeof one === 'string');
     return [{ address, block, needs, ...identity, ...(deposed ? { deposed: true as const } : {}) }];
   });
 }

@@ -1,12 +1,12 @@
 import { appendAll, memoizeByList } from '../../model/collections.ts';
-import { type DocumentDiagnostic, suggest, documentError, didYouMean } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest, suggestWord, documentError, didYouMean } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
-import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asArray, asObject, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { elementToken, entriesByToken } from '../../model/spec/edit.ts';
 import { grantedName } from '../../model/protection/timed-grants.ts';
 import { isEnd } from '../../model/time.ts';
-import { formatPlace, quoteValue, readStrings, suggestWord } from '../json-values.ts';
+import { formatPlace, quoteValue } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
 import { fieldNodes, findNode, readAnnotation } from '../schema-nodes.ts';
 
@@ -18,8 +18,8 @@ export function checkManifest(manifest: Manifest, targets: readonly string[]): r
     ...findImpliedElements(manifest),
     ...timedFields(view.kind.fields).flatMap((field) => checkEnds(field, manifest.spec[field.name])),
     ...findDuplicateKeys(manifest.view.kind.fields, manifest.spec, ['spec']),
-    ...readStrings(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
-    ...readStrings(manifest.metadata['targets']).flatMap((name, index) => checkTargetName(name, index, targets)),
+    ...textsIn(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
+    ...checkTargets(manifest.metadata, targets),
   ];
 }
 
@@ -174,9 +174,11 @@ function leadsToPlace(fields: readonly FieldRule[], tokens: readonly string[]): 
   }
 }
 
-/** Checks that a name in `metadata.targets` is a target. */
-export function checkTargetName(name: string, index: number, targets: readonly string[]): readonly DocumentDiagnostic[] {
-  if (targets.includes(name)) return [];
-  const hint = didYouMean(name, targets) ?? `the targets are ${targets.join(', ')}`;
-  return [documentError('manifest/unknown-target', ['metadata', 'targets', String(index)], `"${name}" is not a target`, hint)];
+/** Checks that the names in the `targets` of metadata are targets. */
+export function checkTargets(metadata: Json | undefined, targets: readonly string[]): readonly DocumentDiagnostic[] {
+  return textsIn(asObject(metadata)['targets']).flatMap((name, index) => {
+    if (targets.includes(name)) return [];
+    const hint = didYouMean(name, targets) ?? `the targets are ${targets.join(', ')}`;
+    return [documentError('manifest/unknown-target', ['metadata', 'targets', String(index)], `"${name}" is not a target`, hint)];
+  });
 }
