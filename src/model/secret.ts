@@ -1,9 +1,5 @@
-/** How the interface encodes a text. */
-type Encoding = {
-  readonly encode: (text: string) => string;
-  /** Returns whether `encode` returns exactly this for the text, without making it. */
-  readonly isEncoded: (text: string, encoded: string) => boolean;
-};
+/** How the interface has a value: in maps as base64 of UTF-8. */
+type Encoding = 'base64' | 'plain';
 
 /**
  * A secret value that is only revealed on request. Ten thousand manifests have eighty thousand of them, so it is one object
@@ -13,10 +9,10 @@ class SealedText {
   readonly state = 'value';
   readonly source: string;
   readonly #text: string;
-  readonly #encoding: Encoding | undefined;
+  readonly #encoding: Encoding;
   readonly #content: string | undefined;
 
-  constructor(source: string, text: string, encoding?: Encoding, content?: string) {
+  constructor(source: string, text: string, encoding: Encoding, content?: string) {
     this.source = source;
     this.#text = text;
     this.#encoding = encoding;
@@ -29,7 +25,7 @@ class SealedText {
   }
 
   reveal(): string {
-    return this.#encoding === undefined ? this.#text : this.#encoding.encode(this.#text);
+    return this.#encoding === 'plain' ? this.#text : encodedText(this.#text);
   }
 
   /** Returns the same value with another source. */
@@ -44,9 +40,7 @@ class SealedText {
 
   /** Returns whether both hold the same value. */
   equals(other: SealedText): boolean {
-    if (this.#encoding === other.#encoding && this.#text === other.#text) return true;
-    if (this.#encoding !== undefined && other.#encoding === undefined) return this.#encoding.isEncoded(this.#text, other.#text);
-    return this.reveal() === other.reveal();
+    return (this.#encoding === other.#encoding && this.#text === other.#text) || this.reveal() === other.reveal();
   }
 }
 
@@ -93,15 +87,20 @@ export function contentOf(secret: DesiredSecret | LiveSecret): string | undefine
  * Seals a value: printing or serializing the result shows only the source. An encoded value is encoded on each request,
  * because most values are compared only once.
  */
-export function seal(source: string, value: string, encoding?: Encoding): Secret {
+export function seal(source: string, value: string, encoding: Encoding = 'plain'): Secret {
   return new SealedText(source, value, encoding);
 }
 
 /** Returns a value of a map as its text: there, values travel in base64. */
 export function decodedText(secret: Secret): string {
   const value = secret.reveal();
+  return decodeBase64(value) ?? value;
+}
+
+/** Decodes base64 of UTF-8; returns undefined for any other text. */
+export function decodeBase64(value: string): string | undefined {
   const text = Buffer.from(value, 'base64').toString('utf8');
-  return Buffer.from(text, 'utf8').toString('base64') === value ? text : value;
+  return encodedText(text) === value ? text : undefined;
 }
 
 /** Returns a text in the encoding of values in maps: base64 of UTF-8. */

@@ -205,13 +205,8 @@ function secretReader(root: string, context: ProjectContext): NonNullable<LoadIn
       return file;
     }
     const value = context.env[source.env];
-    if (value !== undefined && value !== '') {
-      context.onEvent?.({ secret: value });
-      return { value, diagnostics: [] };
-    }
-    const message = `the environment variable ${source.env} is ${value === undefined ? 'not set' : 'empty'}`;
-    return {
-      diagnostics: [{ code: 'secret/undefined-variable', severity: 'error', message, hint: 'set it in the environment of this command' }],
-    };
+    if (value === undefined) return { diagnostics: [] };
+    if (value !== '') context.onEvent?.({ secret: value });
+    return { value, diagnostics: [] };
   };
 }

@@ -5,7 +5,7 @@ import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { PulledSecrets } from '../../model/result/outcome.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import type { LiveSecret } from '../../model/secret.ts';
+import { decodeBase64, type LiveSecret } from '../../model/secret.ts';
 import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
 
 /** An environment variable that a drafted manifest reads a secret from. */
@@ -83,12 +83,6 @@ function isReference(path: Pointer, value: string, prefixes: readonly string[]):
   const prefix = prefixes.find((one) => value.startsWith(one));
   const isVariable = tokensOf(path)[1]?.startsWith('envvar:') === true;
   return prefix !== undefined && isVariable && /^[^:\s]+(:[^:\s]+)+$/.test(value.slice(prefix.length));
-}
-
-/** Decodes base64; returns undefined for any other text. */
-function decodeBase64(value: string): string | undefined {
-  const text = Buffer.from(value, 'base64').toString('utf8');
-  return Buffer.from(text, 'utf8').toString('base64') === value ? text : undefined;
 }
 
 /** Returns whether an environment variable can hold the text: it is not empty and contains no zero byte. */

@@ -2,7 +2,7 @@ import { describeType, formatPlace, nullKeyHint } from '../json-values.ts';
 import { type Checked, type Diagnostic, type DocumentDiagnostic, documentError, didYouMean } from '../../model/diagnostic.ts';
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { type DesiredSecret, encodedText, looksLikeCredential, seal } from '../../model/secret.ts';
+import { type DesiredSecret, looksLikeCredential, seal } from '../../model/secret.ts';
 import { base64FormHint, type ValueOrigin, valueWarningOf } from './value-warnings.ts';
 import { standInOf } from './stand-in.ts';
 import { unresolvedText } from './unresolved-text.ts';
@@ -193,8 +193,7 @@ function readValue(text: string, place: SecretSlot, rules: SecretRules): SecretR
   }
   const refused = refuseStandIn(text, place, rules);
   if (refused !== undefined) return refused;
-  const secret = place.mode === 'base64' ? seal('inline', text, base64) : seal('inline', text);
-  return { secret, problems: warnOfInline(text, text, place, rules) };
+  return { secret: seal('inline', text, place.mode), problems: warnOfInline(text, text, place, rules) };
 }
 
 const noCredentials: ReadonlySet<string> = new Set([
@@ -223,30 +222,6 @@ function warnOfValue(
   const message = `the value of "${formatPlace(slotTokens(place))}" ${found.what}`;
   return [{ code: found.code, severity: 'warning', pointer: pointer(...tokens), message, hint: found.hint }];
 }
-
-/** The encoding of secrets in maps: base64 of UTF-8. */
-export const base64: NonNullable<Parameters<typeof seal>[2]> = { encode: encodedText, isEncoded: isBase64Of };
-
-const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-/** Compares a text with base64, three characters at a time: a buffer for each of forty thousand secrets would take longer than the comparison. */
-function isBase64Of(text: string, encoded: string): boolean {
-  for (let index = 0, at = 0; index < text.length; index += 3, at += 4) {
-    const first = text.charCodeAt(index);
-    const second = text.charCodeAt(index + 1);
-    const third = text.charCodeAt(index + 2);
-    if ((first | second | third) > 0x7f) return encodedText(text) === encoded;
-    if (encoded.charCodeAt(at) !== digits.charCodeAt(first >> 2)) return false;
-    if (encoded.charCodeAt(at + 1) !== digits.charCodeAt(((first & 3) << 4) | (second >> 4))) return false;
-    const next = digits.charCodeAt(((second & 15) << 2) | (third >> 6));
-    const last = digits.charCodeAt(third & 63);
-    if (encoded.charCodeAt(at + 2) !== (index + 1 < text.length ? next : padding)) return false;
-    if (encoded.charCodeAt(at + 3) !== (index + 2 < text.length ? last : padding)) return false;
-  }
-  return encoded.length === Math.ceil(text.length / 3) * 4;
-}
-
-const padding = 0x3d;
 
 function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, place: SecretSlot, rules: SecretRules): SecretResult {
   const at = (): readonly string[] => [...slotTokens(place), 'valueFrom', notation.is];
