@@ -23,7 +23,8 @@ export function selectedParts(
   );
   if (!areOwn || resources.length === 0 || accessTests.length > 0) return [];
   const objects = new Set(resources.map(({ key }) => key));
-  const stated = new Set([...resources, ...(base?.resources ?? [])].flatMap(({ spec }) => Object.keys(spec)));
+  const stated = new Set<string>();
+  for (const { spec } of [...resources, ...(base?.resources ?? [])]) for (const field in spec) stated.add(field);
   const unstated = [...registry.values()].flatMap(({ fields }) => fields.flatMap(({ name }) => (stated.has(name) ? [] : [name])));
   // Policies look at every field, and at what decides access although nothing changes. What manifests change needs it, too.
   const part = { objects, without: new Set(isChecked ? [] : unstated) };
