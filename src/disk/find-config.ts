@@ -12,7 +12,8 @@ type FoundConfig = { readonly file: SourceFile; readonly folder: string };
 /** Where the search starts, and the environment that names the home folder. */
 type SearchPlace = { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> };
 
-const names = ['ostiary.yaml', 'ostiary.yml'];
+/** The names that a config file may have. */
+export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
 
 /**
  * Finds the config file: the explicit one, otherwise the nearest one in this folder or above. The search ends at the top of the repository or at the
@@ -24,7 +25,7 @@ export function findConfig(place: SearchPlace, explicit?: string): Checked<Found
   if (explicit !== undefined) return readConfigFile(cwd, resolve(cwd, explicit), explicit);
   const ignored: Diagnostic[] = [];
   for (const folder of searchFolders(place)) {
-    for (const name of names) {
+    for (const name of configNames) {
       const path = join(folder, name);
       if (reasonWhyNoFile(path) !== undefined) continue;
       const owner = foreignOwner(path, place.env);

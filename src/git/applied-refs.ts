@@ -3,7 +3,7 @@ import { AppError } from '../model/errors.ts';
 import { missingObject } from './objects.ts';
 import { listRefs } from './refs.ts';
 import { runGit } from './run-git.ts';
-import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
+import { fetchDepths, fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { mergeBaseOf, readCommit, type Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,9 +83,6 @@ async function fetchAppliedRefs(
   });
 }
 
-// The last one is all history.
-const depths = [100, 2_147_483_647];
-
 /**
  * Returns the last common ancestor of HEAD and a recorded commit. A shallow clone that does not show it fetches more history of both; undefined
  * if there is none, or origin does not give it.
@@ -96,7 +93,7 @@ export async function findAppliedFork(
 ): Promise<string | undefined> {
   let fork = await mergeBaseOf(repository, head, commit);
   if (!repository.shallow || name === undefined || !hasOrigin(repository)) return fork;
-  for (const depth of depths) {
+  for (const depth of fetchDepths) {
     if (fork !== undefined) return fork;
     // HEAD may be a commit that origin does not have.
     const failure = await fetchAppliedRefs(repository, [name], { depth, commits: [head] });

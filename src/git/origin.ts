@@ -80,7 +80,8 @@ export async function fetchOrigin(repository: Repository, refs: readonly string[
   await runGit(allowNetwork(repository), ['fetch', ...quiet, ...cut, 'origin', ...refs], { connects: true });
 }
 
-const allHistory = 2_147_483_647;
+/** A first fetch of what a shallow clone does not have, and one of all history. */
+export const fetchDepths = [100, 2_147_483_647] as const;
 
 /** Fetches into a shallow clone all history of HEAD, and of those of the branches that origin has as `refs/remotes/origin/BRANCH`. */
 export async function fetchHistory(repository: Repository, branches: readonly string[]): Promise<void> {
@@ -91,7 +92,7 @@ export async function fetchHistory(repository: Repository, branches: readonly st
     named.map(([ref]) => ref),
   );
   const refs = named.flatMap(([ref, here]) => (found.has(ref) ? [`+${ref}:${here}`] : []));
-  await fetchOrigin(repository, [...(repository.head === undefined ? [] : [repository.head]), ...refs], allHistory);
+  await fetchOrigin(repository, [...(repository.head === undefined ? [] : [repository.head]), ...refs], fetchDepths[1]);
 }
 
 /** Counts the commits of HEAD that this clone has. */

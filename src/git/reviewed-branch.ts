@@ -1,5 +1,5 @@
 import { containsCommit, findCommit, mergeBaseOf, type Repository } from './repository.ts';
-import { fetchOrigin, hasOrigin, listOrigin, readOriginHead } from './origin.ts';
+import { fetchDepths, fetchOrigin, hasOrigin, listOrigin, readOriginHead } from './origin.ts';
 import { AppError } from '../model/errors.ts';
 import { listRefs, ofOrigin } from './refs.ts';
 import { branchOfOrigin } from './resolve-commit.ts';
@@ -31,9 +31,6 @@ type BranchQuery = {
 };
 
 const reviewedPrefix = 'refs/ostiary/reviewed/';
-
-// A first fetch of what a shallow clone does not have; the last one is all history.
-const depths = [100, 2_147_483_647];
 
 const opened = new WeakMap<Repository, Map<string, ReviewedBranch>>();
 
@@ -84,7 +81,7 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
     tip: findTip,
     async wholeTip() {
       const [last, asked] = [await findTip(), await name()];
-      if (repository.shallow && asks && asked !== undefined && last !== undefined) await fetchBranch(repository, asked, depths.at(-1) ?? 1);
+      if (repository.shallow && asks && asked !== undefined && last !== undefined) await fetchBranch(repository, asked, fetchDepths[1]);
       return last;
     },
     async latest() {
@@ -98,7 +95,7 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
       const found = await ask();
       if (found.tip === undefined || found.name === undefined) return false;
       if (await shows(commit)) return true;
-      for (const depth of repository.shallow ? depths : depths.slice(-1)) {
+      for (const depth of repository.shallow ? fetchDepths : fetchDepths.slice(-1)) {
         if (repository.shallow || (await findCommit(repository, found.tip)) === undefined) await fetchBranch(repository, found.name, depth);
         if (await shows(commit)) return true;
       }

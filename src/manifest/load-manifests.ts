@@ -82,6 +82,12 @@ export type LoadInput = {
   readonly tree?: string;
 };
 
+/** Returns what has files and overlays with other texts of files, by path. */
+export function withTexts<T extends Pick<LoadInput, 'files' | 'overlays'>>(read: T, texts: ReadonlyMap<string, string>): T {
+  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
+  return { ...read, files: read.files.map(now), overlays: read.overlays.map((folder) => folder.map(now)) };
+}
+
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const { sources, manifests, policies, accessTests, diagnostics } = readTargetManifests(input);

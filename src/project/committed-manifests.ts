@@ -5,6 +5,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf, spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { listCommit, readThroughLinks, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
+import { configNames } from '../disk/find-config.ts';
 import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, loadChecks, loadManifests, type Checks } from '../manifest/load-manifests.ts';
@@ -130,8 +131,8 @@ function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(withoutReturns(bytes)).digest('hex');
 }
 
-/** The default names of a config file. */
-export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
+/** The errors of a commit without the config, the target or its manifests. */
+export const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
 
 /** A config file in a git repository; the target's name distinguishes several config files of the repository. */
 type CommittedConfig = Pick<CommittedProject, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };

@@ -4,7 +4,7 @@ import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { gatewayNames, knownValuesOf, manifestCheckOf, referencePrefixesOf, spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
-import { hashTree, type LoadInput, loadManifests } from '../manifest/load-manifests.ts';
+import { hashTree, type LoadInput, loadManifests, withTexts } from '../manifest/load-manifests.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Checked, defaultsAbove, type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
@@ -104,9 +104,7 @@ function atConfigLine(found: Diagnostic, { placeOf }: ResolvedConfig, context: P
 
 /** Returns the sources with the texts of the given files, matched by path. */
 export function replaceTexts(sources: ManifestSources, files: readonly SourceFile[]): ManifestSources {
-  const texts = new Map(files.map(({ path, text }) => [path, text]));
-  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
-  return { ...sources, files: sources.files.map(now), overlays: sources.overlays.map((folder) => folder.map(now)) };
+  return withTexts(sources, new Map(files.map(({ path, text }) => [path, text])));
 }
 
 /** Returns the input of `loadManifests` for all manifests of a target, without the values of secrets. */

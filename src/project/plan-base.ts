@@ -17,6 +17,7 @@ import type { ResourceId } from '../model/resource.ts';
 import { firstOf } from '../model/collections.ts';
 import { timeText } from '../model/time.ts';
 import {
+  absences,
   type CommittedTree,
   isSameTree,
   loadCommittedState,
@@ -348,7 +349,7 @@ async function readOwn(site: CommittedProject, ref: string, base: BaseState | un
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
   // A commit may have policies and no other manifest.
   const checks = tree === undefined ? {} : readCommittedChecks(tree).value;
-  if (errors.every(({ code }) => codesOfAbsence.has(code))) return { commit, value: { ...emptyState, ...checks }, diagnostics };
+  if (errors.every(({ code }) => absences.has(code))) return { commit, value: { ...emptyState, ...checks }, diagnostics };
   const [first] = errors;
   const message = `own changes cannot be marked: the manifests of ${ref} cannot be loaded`;
   const at = first?.at === undefined ? {} : { at: first.at };
@@ -368,8 +369,6 @@ export async function findBranchPoint(
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
   return { commit: shared ?? given, diagnostics: shared === undefined ? [noMergeBase(repository, ref)] : [] };
 }
-
-const codesOfAbsence: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
 
 function noMergeBase({ shallow }: Repository, ref: string): Diagnostic {
   return {

@@ -7,7 +7,7 @@ import { type Config, defaultApprovals, type PemSource, type Target } from '../m
 import { hasErrors } from '../model/diagnostic.ts';
 import { defined } from '../model/json.ts';
 import { AppError, InputError } from '../model/errors.ts';
-import { readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
+import { absences, readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
 import { type OpenProject, readableRepository } from './project.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import { type ChangedCheck, compareChecks, type StatedCheck } from '../model/plan/changed-check.ts';
@@ -185,6 +185,3 @@ export async function readReviewedPolicies(project: OpenProject): Promise<readon
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   return value?.policies ?? [];
 }
-
-/** A commit without the target has no policies for it. */
-const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);

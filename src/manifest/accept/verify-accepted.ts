@@ -13,11 +13,11 @@ import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { findRules, type LiveDifference, type LayerEdit } from './field-edits.ts';
-import { isDefaultsPath, type SourceFile } from '../../model/diagnostic.ts';
+import { isDefaultsPath } from '../../model/diagnostic.ts';
 import { type DocumentEdit, editFile } from '../edit/edit-file.ts';
 import { respellEdit } from '../respell-document.ts';
 import type { Spelling } from '../../model/spec/spelling.ts';
-import { type LoadInput, readTargetManifests } from '../load-manifests.ts';
+import { type LoadInput, readTargetManifests, withTexts } from '../load-manifests.ts';
 
 type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
 
@@ -174,24 +174,9 @@ function toKnownValue(field: FieldRule, value: Json): Json {
 /** An edit, and the differences that cause it. */
 export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDifference[] };
 
-/** Returns the input with other texts of files, by path; secrets stay unresolved. */
+/** Returns the input with other texts of files, by path; values of secrets are not checked again. */
 export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
-  const { files, overlays, target, targets, selection, secretPrefixes, allowedValues, spelling, referencePrefixes, registry, pathInTree } =
-    input;
-  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
-  return {
-    files: files.map(now),
-    overlays: overlays.map((folder) => folder.map(now)),
-    target,
-    targets,
-    secretPrefixes,
-    allowedValues,
-    referencePrefixes,
-    spelling,
-    registry,
-    selection,
-    pathInTree,
-  };
+  return { ...withTexts(input, texts), peek: undefined };
 }
 
 /** Applies edits to the files of the input. Returns the changed texts together with the given ones. */

@@ -24,7 +24,8 @@ import { AppError, InputError } from '../../model/errors.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import type { Allowance } from '../../model/plan/plan.ts';
 import type { EdgeEnds, ResourceId } from '../../model/resource.ts';
-import { configNames, findTargetThen, readCommittedConfig } from '../committed-manifests.ts';
+import { configNames } from '../../disk/find-config.ts';
+import { findTargetThen, readCommittedConfig } from '../committed-manifests.ts';
 import type { CommittedProject } from '../project.ts';
 
 /** A record as it was read, and the ref that the next apply moves. */
