@@ -103,6 +103,8 @@ export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider):
   const spec = state.resources.get(id)?.spec;
   if (path === '') return spec !== undefined;
   const [field = '', element] = tokensOf(path);
+  // No list of an object that does not exist has an element, as one that exists without it.
+  if (spec === undefined && element !== undefined) return false;
   const value = spec?.[field] ?? null;
   if (element === undefined || !Array.isArray(value)) return value;
   if (textsIn(value).includes(element)) return state.ends?.get(id)?.get(path)?.until ?? true;

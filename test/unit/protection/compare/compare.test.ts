@@ -97,3 +97,22 @@ test.each<readonly [string, JsonObject, JsonObject, readonly string[]]>([
   const found = differencesOf([sides], [['Connection/db-0']], 'hoop').filter(({ verb }) => verb === 'connect');
   expect([...new Set(found.flatMap(({ causes }) => Object.keys(causes)))].toSorted()).toEqual(expected);
 });
+
+test('of two new attributes, each grants access to its own groups alone', () => {
+  const names = ['one', 'two'];
+  const granting = names.map((name) => ({ kind: 'Attribute', metadata: { name }, spec: { access_groups: [`team-${name}`] } }));
+  const [before, after] = [[], granting].map((more) => {
+    const db = connectionManifest('db', { access_groups: ['dba'], attributes: more.length === 0 ? [] : names });
+    return desiredSnapshot(desiredState([db, ...more]), registry, 'hoop');
+  });
+  if (before === undefined || after === undefined) throw new Error('two states are needed');
+  const found = compare({ before, after, formerOf: (former) => former }, ['Connection/db']);
+  const causes = found.flatMap((one) =>
+    Object.values(one.causes)
+      .flat()
+      .map(({ id, path }) => `${id}${path}`),
+  );
+  expect(new Set(causes.filter((one) => one.includes('/access_groups/')))).toEqual(
+    new Set(names.map((name) => `Attribute/${name}/access_groups/team-${name}`)),
+  );
+});
