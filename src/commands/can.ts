@@ -12,7 +12,8 @@ import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permis
 import { seeingAll } from '../protection/access/effective-access.ts';
 import { allConnections, rolesIn } from '../protection/posture/protection-snapshot.ts';
 import { renderTablePage } from '../report/html/page.ts';
-import { accessMatrixPage } from '../report/subjects/access-pages.ts';
+import { accessReportPage } from '../report/subjects/access-pages.ts';
+import { accessReport } from '../report/subjects/access-report.ts';
 import { tableText } from '../report/text/table.ts';
 import {
   answerText,
@@ -236,12 +237,21 @@ function printWho(connections: readonly ResourceId[], asked: Asked, format: Acce
   const known = [...named, ...seeingAll([{ roles: rolesIn(snapshot) }])];
   const all = connections.map((id) => {
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
-    if (!snapshot.resources.has(id)) return { tags, people: [] };
+    if (!snapshot.resources.has(id)) return { id, tags, people: [] };
     const { byGroup, others } = permissionsByGroup({ id, snapshot }, known);
-    return { tags, people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))] };
+    return {
+      id,
+      tags,
+      people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))],
+    };
   });
   const flat = all.flatMap(({ people }) => people.flat());
-  if (format === 'html') printer.print(renderTablePage(accessMatrixPage({ target, source, connections: all, placeOf })));
+  if (format === 'html')
+    printer.print(
+      renderTablePage(
+        accessReportPage(accessReport({ target, source, commit: undefined, connections: all, placeOf, originOf: () => undefined })),
+      ),
+    );
   else if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));
   else if (format === 'json') {
     const document: readonly Json[] = flat.map((one) => permissionObject(one, placeOf));

@@ -169,7 +169,7 @@ export type Findable = {
 /** A cell: lines below each other, with marks; their look, and what a short text stands for. */
 export type TableCell =
   | string
-  | { readonly lines: readonly string[]; readonly look?: EffectClass | 'quiet' | 'none' | 'free'; readonly title?: string };
+  | { readonly lines: readonly string[]; readonly look?: EffectClass | 'quiet' | 'none'; readonly title?: string };
 
 /** A row of a table; text has its color, and what follows below it, with marks. */
 export type TableRow = Findable & {

@@ -63,7 +63,7 @@ function cellHtml(cell: TableCell, label: string | undefined, linkOf: LinkOf | u
   if (typeof cell === 'string') return element('td', { 'data-label': label }, cellContent(cell, linkOf));
   const { look, title, lines } = cell;
   const attributes = { class: look, title, 'data-label': label };
-  if (title === undefined || look === undefined || look === 'quiet' || look === 'none' || look === 'free')
+  if (title === undefined || look === undefined || look === 'quiet' || look === 'none')
     return element('td', attributes, cellContent(cell, linkOf));
   return element('td', attributes, [
     element('span', { 'aria-hidden': 'true' }, [lineHtml(`${lines.join(' ')} ${mark('icon', look)}`, linkOf)]),

@@ -2,18 +2,16 @@ import { addToGroup } from '../../model/collections.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { asObject, asText, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { type AccessMode, accessModes } from '../../model/protection/access-objects.ts';
-import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
 import { type Cause, type PermissionChange, permissionEffects, type Protection } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { TableCell, RowPeople, TableBlock, TablePage, TableRow } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { mark, markPlace } from '../marks.ts';
 import { everybodyElse } from '../wording/people.ts';
-import { effectOfPermission, needsText, permissionsTitle, permissionTexts, unstatedPermissions } from '../wording/permissions.ts';
+import { effectOfPermission, permissionsTitle, permissionTexts, unstatedPermissions } from '../wording/permissions.ts';
 import { plural, shortList } from '../wording/phrases.ts';
 import { joinPlaces } from '../wording/value.ts';
 import { keyValues, rowStateText, sinceText } from './access-report.ts';
-import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from './permissions.ts';
 
 const mostRows = 500;
 const mostPlaces = 3;
@@ -111,15 +109,19 @@ export function accessReportPage(report: JsonObject): TablePage {
   for (const row of rows) addToGroup(byConnection, asText(row['connection']), row);
   const verbs = accessModes.filter((verb) => rows.length === 0 || rows.some((row) => row[verb] !== undefined));
   const flags = textsIn(report['filters']);
+  const hasTimes = rows.some((row) => row['since'] !== undefined || row['isApplied'] === false);
+  const headers = ['connection', 'groups', ...verbs, 'decided by', ...(hasTimes ? ['since'] : [])];
   return {
     title: `Who can reach ${plural(byConnection.size, 'connection')} of ${asText(report['target'])}`,
     lead: `${escapeTerminal(`From ${sourceText(report)}${flags.length === 0 ? '' : `, only ${flags.join(' ')}`}. ${recordText(report)}`)}SHA-256 ${mark('code', asText(report['digest']))}.`,
     table: {
       type: 'table',
       look: 'access',
-      headers: ['connection', 'groups', ...verbs, 'decided by', 'since'],
+      headers,
       verbs,
-      rows: [...byConnection.values()].flatMap((same) => same.map((row) => reportedRow(row, same, verbs))),
+      rows: [...byConnection.values()]
+        .flatMap((same) => same.map((row) => reportedRow(row, same, verbs)))
+        .map((row) => ({ ...row, cells: row.cells.slice(0, headers.length) })),
     },
     data: report,
   };
@@ -163,10 +165,11 @@ function reportedRow(row: JsonObject, same: readonly JsonObject[], verbs: readon
   const { commit, author } = asObject(row['since']);
   const since = commit === undefined ? sinceText(row) : `${sinceText(row).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
   const pending = row['isApplied'] === false ? [rowStateText(row)] : [];
+  const notes = [keyValues(row['tags']).join(', '), ...guardTexts(row)].filter((text) => text !== '');
   const others = same.flatMap((one) => (one === row ? [] : textsIn(one['groups'])));
   return {
     cells: [
-      connectionCell(asText(row['connection']), [keyValues(row['tags']).join(', ')]),
+      { lines: [escapeTerminal(asText(row['connection'])), ...notes.map((text) => mark('quiet', text))] },
       ...[groups.join(', '), ...verbs.map((verb) => asText(asObject(row[verb])['text']))].map(escapeTerminal),
       { lines: joinPlaces(textsIn(row['decidedBy'])).map((place) => mark('name', place)) },
       escapeTerminal([since, ...pending].filter((text) => text !== '').join(', ')),
@@ -180,106 +183,15 @@ function reportedRow(row: JsonObject, same: readonly JsonObject[], verbs: readon
   };
 }
 
+/** Returns what a connection blocks and masks for the people of a row, and the tools that it denies them. */
+function guardTexts(row: JsonObject): readonly string[] {
+  return ['blocked', 'masked', 'tools'].flatMap((what) => {
+    const names = shortList(textsIn(row[what]), mostNames).join(', ');
+    return names === '' ? [] : [`${what} ${names}`];
+  });
+}
+
 /** Returns people in groups; everybody else is not in those of other rows. */
 function peopleOf(groups: readonly string[], others: readonly string[]): Pick<RowPeople, 'groups' | 'except'> {
   return groups.includes(everybodyElse) ? { except: others } : { groups };
-}
-
-function connectionCell(name: string, notes: readonly string[]): TableCell {
-  return { lines: [escapeTerminal(name), ...notes.filter((text) => text !== '').map((text) => mark('quiet', text))] };
-}
-
-/** What every group can do on every connection of a target. */
-type AccessMatrix = {
-  readonly target: string;
-  readonly source: string;
-  readonly connections: readonly {
-    readonly tags: JsonObject;
-    /** By verb: of people in no group that decides anything, then of each group. */
-    readonly people: readonly (readonly Permission[])[];
-  }[];
-  readonly placeOf: PlaceOf;
-};
-
-/** Returns groups × connections as a page: for each verb the approval that people need, and the lines that decide. */
-export function accessMatrixPage({ target, source, connections, placeOf }: AccessMatrix): TablePage {
-  const groups = new Set(connections.flatMap(({ people }) => people.flatMap(([first]) => first?.groups ?? []))).size;
-  return {
-    title: `What ${plural(groups, 'group')} can do on ${plural(connections.length, 'connection')} of ${target}`,
-    lead: `From ${sourceText({ source })}. Below each answer are the lines that decide it. Groups without a row of a connection can do nothing there.`,
-    table: {
-      type: 'table',
-      look: 'access',
-      headers: ['connection', 'groups', ...accessModes],
-      verbs: accessModes,
-      rows: connections.flatMap(({ tags, people }) => {
-        const rows = foldGroups(people, answerWords);
-        // Where everybody else can do something, a row is the only sign of a group that cannot.
-        const isOpen = rows.some((row) => isRest(row) && canDoSomething(row));
-        return rows
-          .filter((row) => isOpen || canDoSomething(row))
-          .toSorted((left, right) => Number(isRest(left)) - Number(isRest(right)))
-          .map((row) => matrixRow(row, { tags: keyValues(tags), rows, placeOf }));
-      }),
-    },
-  };
-}
-
-type RowContext = { readonly tags: readonly string[]; readonly rows: readonly PermissionRow[]; readonly placeOf: PlaceOf };
-
-function matrixRow(row: PermissionRow, { tags, rows, placeOf }: RowContext): TableRow {
-  const { permissions, groups, all } = row;
-  const [first] = permissions;
-  const others = rows.flatMap((one) => (one === row ? [] : one.groups));
-  const verbs = permissions.filter(({ answer }) => answer !== 'no').map(({ verb }) => verb);
-  const connection = first === undefined ? '' : nameOf(first.connection);
-  const listed = Object.entries({ blocks: first?.blocked, masks: first?.masked, tools: first?.tools }).map(([verb, names = []]) =>
-    names.length === 0 ? '' : `${verb} ${shortList(names, mostNames).join(', ')}`,
-  );
-  return {
-    cells: [
-      connectionCell(connection, verbs.length === 0 ? [] : [tags.join(', '), ...listed]),
-      isRest(row) ? (others.length === 0 ? 'everybody' : 'everybody else') : escapeTerminal(groups.join(', ')),
-      ...permissions.map((permission, index) =>
-        answerCell(
-          permission,
-          all.flatMap((one) => one[index] ?? []),
-          placeOf,
-        ),
-      ),
-    ],
-    search: tags.join(' '),
-    people: { connection, verbs, ...peopleOf(groups, others) },
-  };
-}
-
-function canDoSomething({ permissions }: PermissionRow): boolean {
-  return permissions.some(({ answer }) => answer !== 'no');
-}
-
-function isRest({ groups }: PermissionRow): boolean {
-  return groups.includes(everybodyElse);
-}
-
-/** The facts whose lines a cell names, the most important first. */
-const namedParts: readonly PermissionPart[] = ['approval', 'sees it', 'runbooks', 'longest', 'open'];
-
-/** Returns an answer with the lines that decide it for all groups of a row. */
-function answerCell(permission: Permission, all: readonly Permission[], placeOf: PlaceOf): TableCell {
-  const { answer, approval } = permission;
-  if (answer === 'no') return { lines: [answerWords(permission)], look: 'quiet' };
-  const facts = all.flatMap((one) => one.facts).filter((fact) => answer === 'yes' || fact.answer === answer);
-  const deciders = namedParts.flatMap((part) => facts.filter((fact) => fact.part === part).flatMap(({ by }) => by));
-  const places = joinPlaces(deciders.map((by) => deciderText(by, placeOf)));
-  const shown = shortList(places, mostPlaces).map((place) => place.replace(/^.*\/(?=[^/]+\.ya?ml:)/, '…/'));
-  return {
-    lines: [escapeTerminal(answerWords(permission)), mark('quiet', shown.join(', '))],
-    title: places.join(', '),
-    ...(answer === 'yes' && approval === undefined ? { look: 'free' } : {}),
-  };
-}
-
-function answerWords(permission: Permission): string {
-  const { answer } = permission;
-  return answer === 'yes' ? needsText(permission) : answer === 'no' ? 'no' : 'cannot be known';
 }

@@ -15,7 +15,7 @@ import { type AnswerOrigin, latestOrigin } from '../../model/result/answer-origi
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { cellText, csvText } from './permissions.ts';
+import { answerObject, cellText, csvText } from './permissions.ts';
 import { joinQuoted, peopleText } from '../wording/people.ts';
 import { accessModes } from '../../model/protection/access-objects.ts';
 import type { TableListing } from '../blocks.ts';
@@ -171,27 +171,23 @@ function rowOf(
       return at === undefined ? decider.id : `${at.file}:${at.line}`;
     }),
   );
+  const able = permissions.find(({ answer }) => answer !== 'no');
   const origin = latestOrigin(all.flatMap((people) => originOf(people) ?? []));
   return definedFields({
     connection: nameOf(id),
     type,
     tags,
     groups: all.map(([first]) => peopleText(first?.groups ?? [])),
-    ...Object.fromEntries(permissions.map((one) => [one.verb, verbObject(one)])),
+    ...Object.fromEntries(permissions.map((one) => [one.verb, { text: cellText(one), ...answerObject(one) }])),
+    blocked: listOf(able?.blocked),
+    masked: listOf(able?.masked),
+    tools: listOf(able?.tools),
     decidedBy: [...places].toSorted(compareText),
     since: origin && sinceObject(origin),
   });
 }
 
-function verbObject(permission: Permission): JsonObject {
-  const { answer, approval, longest, runbooks, until, reason } = permission;
-  return definedFields({
-    text: cellText(permission),
-    answer,
-    approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
-    longest: answer === 'no' ? undefined : longest,
-    runbooks: answer === 'no' ? undefined : runbooks?.map((one) => ({ ...one })),
-    until: answer === 'no' ? undefined : until,
-    reason: answer === 'no' ? undefined : reason,
-  });
+/** Returns names; undefined if there are none. */
+function listOf(names: readonly string[] = []): readonly string[] | undefined {
+  return names.length === 0 ? undefined : names;
 }

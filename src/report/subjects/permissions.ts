@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
@@ -40,53 +40,45 @@ export function answerText({ answer, groups, verb, connection, approval, ...term
 
 /** Returns a permission as a JSON object. */
 export function permissionObject(permission: Permission, placeOf: PlaceOf): JsonObject {
-  const { connection, groups, verb, answer, approval, longest, runbooks, until, reason, blocked, masked, tools, facts } = permission;
+  const { connection, groups, verb, blocked, masked, tools, facts } = permission;
   return definedFields({
     connection: nameOf(connection),
     groups,
     verb,
+    ...answerObject(permission),
+    blocked,
+    masked,
+    tools: tools.length === 0 ? undefined : tools,
+    facts: facts.map(({ by, ...fact }) => ({
+      ...fact,
+      by: by.map((one) => definedFields({ id: one.id, path: one.path === '' ? undefined : one.path, at: placeOf(one) })),
+    })),
+  });
+}
+
+/** Returns the answer of a permission, and its terms unless it is no, as a JSON object. */
+export function answerObject({ answer, approval, ...terms }: Permission): JsonObject {
+  const { longest, runbooks, until, reason } = answer === 'no' ? {} : terms;
+  return definedFields({
     answer,
     approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
     longest,
     runbooks: runbooks?.map((one) => ({ ...one })),
     until,
     reason,
-    blocked,
-    masked,
-    tools: tools.length === 0 ? undefined : tools,
-    facts: facts.map(({ part, answer: own, text, by }) => ({
-      part,
-      answer: own,
-      text,
-      by: by.map((one) => {
-        const at = placeOf(one);
-        return definedFields({ id: one.id, path: one.path === '' ? undefined : one.path, at });
-      }),
-    })),
   });
 }
 
-/** The permissions of the same people on one connection, by verb: those of the first group, and of each. */
-export type PermissionRow = {
-  readonly permissions: readonly Permission[];
-  readonly groups: readonly string[];
-  readonly all: readonly (readonly Permission[])[];
-};
+/** The permissions of the same people on one connection, by verb, and their groups. */
+type PermissionRow = { readonly permissions: readonly Permission[]; readonly groups: readonly string[] };
 
 /** Folds permissions of one connection: groups that need the same for each verb are one row; those that can do nothing are left out. */
 export function foldPermissions(all: readonly (readonly Permission[])[]): readonly PermissionRow[] {
-  return foldGroups(all, cellText).filter(({ permissions }) => permissions.some(({ answer }) => answer !== 'no'));
-}
-
-/** Folds permissions of one connection whose texts are the same, also those of groups that can do nothing. */
-export function foldGroups(all: readonly (readonly Permission[])[], textOf: (permission: Permission) => string): readonly PermissionRow[] {
-  const rows = new Map<string, (readonly Permission[])[]>();
-  for (const permissions of all) if (permissions.length > 0) addToGroup(rows, permissions.map(textOf).join('\n'), permissions);
-  return [...rows.values()].map((same) => ({
-    permissions: same[0] ?? [],
-    groups: same.map(([first]) => peopleText(first?.groups ?? [])),
-    all: same,
-  }));
+  const rows = groupBy(
+    all.filter((permissions) => permissions.some(({ answer }) => answer !== 'no')),
+    (permissions) => permissions.map(cellText).join('\n'),
+  );
+  return [...rows.values()].map((same) => ({ permissions: same[0], groups: same.map(([first]) => peopleText(first?.groups ?? [])) }));
 }
 
 /** Returns who can use connections: a row for each connection and each set of groups that need the same. */

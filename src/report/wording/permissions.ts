@@ -169,11 +169,7 @@ function sharedText(all: readonly { readonly verbs: readonly string[]; readonly 
   return `${shared.join(', ')}${own.length === 0 ? '' : ` (${own.join(', ')})`}`;
 }
 
-/** Returns what people need who can do something: `after an approval of dba, at most 1 h`. */
-export function needsText(terms: PermissionTerms): string {
-  return needsTexts(terms).join(', ');
-}
-
+/** Returns what people need who can do something: `after an approval of dba`, `at most 1 h`. */
 function needsTexts(terms: PermissionTerms): readonly string[] {
   return [
     approvalPhrase(terms),
