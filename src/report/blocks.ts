@@ -1,8 +1,10 @@
 import type { Diagnostic, Position, Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 
-/** The effect of something on protection, as formats color and name it. */
-export type EffectClass = 'weakens' | 'both' | 'unknown' | 'exposes' | 'reroutes' | 'availability' | 'neutral' | 'strengthens';
+/** The effects on protection, as formats color and name them, the worst first. */
+export const effectClasses = ['weakens', 'both', 'unknown', 'exposes', 'reroutes', 'availability', 'strengthens', 'neutral'] as const;
+
+export type EffectClass = (typeof effectClasses)[number];
 
 /** Each effect in words; color is never the only signal. */
 export const verdictWords: Readonly<Record<EffectClass, string>> = {
@@ -34,41 +36,23 @@ export type FieldRow = {
   readonly isMinor?: boolean;
 };
 
-/** An attachment that is added or removed; many of one sort are one row. */
-export type EndRow = { readonly sign: '+' | '-'; readonly text: string };
+/** A fact beside the fields: what is added or removed, or a remark of less importance; escaped. */
+export type EntryLine = { readonly sign: '+' | '-' | '!' | ' '; readonly text: string };
 
 /** A thing with what differs in it. */
 export type Entry = {
   readonly name: string;
-  /** What follows the name without a space. */
-  readonly said?: string;
   readonly sign: Sign;
-  /** What happens to it, where no note says that. */
-  readonly verb: string;
+  /** What happens to it, where the sign does not say that; escaped. */
   readonly note: string;
-  /** The note where the report states its origin elsewhere. */
-  readonly briefNote: string;
-  /** Where it is declared, and the line that changes. */
+  /** The line that changes, or where it is declared. */
   readonly at?: Position | undefined;
-  readonly changedAt?: Position | undefined;
   readonly effect: EffectClass;
-  /** The effect in words; empty text if there is none. */
+  /** The effect in words; empty text if there is none; escaped. */
   readonly risk: string;
-  /** The higher, the earlier an entry is listed where the worst come first. */
-  readonly severity: number;
-  /** The order in which entries are left out for length; the lowest stay longest. */
-  readonly order: number;
   readonly fields: readonly FieldRow[];
-  readonly ends: readonly EndRow[];
-  readonly endCount: number;
-  readonly samples: readonly { readonly sign: '-' | '+' | '!'; readonly text: string }[];
-  /** Facts of less importance, a line each. */
-  readonly quiet: readonly string[];
+  readonly lines: readonly EntryLine[];
   readonly warnings: readonly Diagnostic[];
-  /** Entries with the same text differ in their names alone. */
-  readonly content: string;
-  /** Entries with the same text are similar: a long list shows the first ones. */
-  readonly likeness: string;
 };
 
 /** A list of things that differ. */
@@ -76,9 +60,11 @@ export type RowsBlock = {
   readonly type: 'rows';
   /** Empty if a report has no other rows. */
   readonly title: string;
+  /** What they do together. */
+  readonly headlines?: LinesBlock;
   readonly entries: readonly Entry[];
-  /** `short`: a line each, without values; `list`: what no plan writes, such as drift. */
-  readonly form: 'table' | 'short' | 'list';
+  /** Text and Markdown show a line each, without values. */
+  readonly isShort?: boolean;
   /** How early entries and their details are left out for length. */
   readonly rank: { readonly row: number; readonly detail: number };
 };
@@ -96,8 +82,8 @@ export type Line = {
   readonly places?: readonly Pick<Diagnostic, 'resource' | 'at'>[];
   /** Lines that are only printed in full. */
   readonly full?: readonly string[];
-  /** What states the same; text leaves it out. */
-  readonly statedBy?: 'verdict' | 'rows' | undefined;
+  /** The verdict states the same; text leaves it out, and Markdown where it shows the verdict. */
+  readonly isInVerdict?: boolean;
   /** A short report leaves it out if it is not among the first ones. */
   readonly isMinor?: boolean;
   /** Many lines with the same text are folded. */
@@ -116,9 +102,6 @@ export type LinesBlock = {
   readonly rank: number;
   readonly label: string;
 };
-
-/** The part of a report about objects that decide access and that no manifest declares. */
-export type OutsideSection = { readonly title: string; readonly headlines: LinesBlock; readonly rows: RowsBlock };
 
 /** What happened to one thing. */
 export type Result = {

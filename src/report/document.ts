@@ -10,7 +10,6 @@ import type {
   FindingsBlock,
   FoldsBlock,
   LinesBlock,
-  OutsideSection,
   ResultsBlock,
   RowsBlock,
   TableBlock,
@@ -89,7 +88,6 @@ export type ReportBlock =
   | LinesBlock
   | RowsBlock
   | ChoicesBlock
-  | { readonly type: 'outside'; readonly section: OutsideSection }
   | ListBlock
   | ResultsBlock
   | CasesBlock

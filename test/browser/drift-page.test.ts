@@ -51,7 +51,7 @@ test.each([{}, { dark: true }, { width: 400 }] as const)(
     await page.locator('#fold').click();
     const objects = page.locator('main details[data-direction]:has(pre)');
     expect(await Promise.all((await objects.all()).map(text))).toEqual([
-      expect.stringMatching(/^~ Connection\/orders-db .*access\/orders.yaml:1 .*- reviewers: sre .*by admin, 2\S+ \S+ UTC, /),
+      expect.stringMatching(/^~ Connection\/orders-db .*access\/orders.yaml:20 .*- reviewers: sre .*by admin, 2\S+ \S+ UTC, /),
       expect.stringMatching(
         /^~ Connection\/reports-db held in part because it is stricter; apply --revert Connection\/reports-db undoes it .*! access_max_duration \(held\): 1 h → 10 min - reviewers: analysts \+ reviewers \(held\): security /,
       ),

@@ -7,16 +7,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { shortList, verdictText } from '../wording/phrases.ts';
 import { linesHtml } from './lines.ts';
 import { rowsSection } from './rows.ts';
-import {
-  type Choice,
-  type ChoicesBlock,
-  type EffectClass,
-  type LinesBlock,
-  type ListBlock,
-  type OutsideSection,
-  type TablePage,
-  verdictWords,
-} from '../blocks.ts';
+import { type Choice, type ChoicesBlock, effectClasses, type LinesBlock, type ListBlock, type TablePage, verdictWords } from '../blocks.ts';
 import { element, empty, type Html, lineHtml, positionHtml, verbatim } from './markup.ts';
 import { choiceBoxes, foldsSection, tableHtml, tableSection } from './table.ts';
 import { accessStyle, htmlScript, htmlStyle } from './page-assets.ts';
@@ -92,11 +83,8 @@ function search(placeholder: string): Html {
 
 const count = element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, '');
 
-/** The effects that a page can be reduced to, the most severe first. */
-const effects: readonly EffectClass[] = ['weakens', 'both', 'unknown', 'exposes', 'reroutes', 'availability', 'strengthens', 'neutral'];
-
 function tools(isDrift: boolean): Html {
-  const choices = effects.map((effect) => element('option', { value: effect }, verdictWords[effect]));
+  const choices = effectClasses.map((effect) => element('option', { value: effect }, verdictWords[effect]));
   return element('div', { class: 'tools', role: 'search' }, [
     search('a name, or env=prod'),
     element('label', {}, ['Show ', element('select', { id: 'direction' }, [element('option', { value: '' }, 'everything'), ...choices])]),
@@ -128,7 +116,6 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...linesOf('replay'),
     ...(changes.length === 0 ? [] : [element('h2', {}, isDrift ? 'Changed outside Ostiary' : 'Changes'), ...changes]),
     ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
-    ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
     ...blocks.flatMap((block) =>
       block.type === 'table' ? tableSection(block, linkOf) : block.type === 'folds' ? foldsSection(block, linkOf) : [],
     ),
@@ -147,11 +134,6 @@ function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): 
     ]),
   );
   return element('ul', {}, items);
-}
-
-/** Returns the changes in no manifest: what they do together, then each object with its fields. */
-function outsideParts({ title, headlines, rows }: OutsideSection, linkOf: LinkOf | undefined): readonly Html[] {
-  return [element('h2', {}, title), ...linesHtml(headlines, linkOf), rowsSection(rows, linkOf)];
 }
 
 /** Returns whether a section is that of a drift: it has what a person can do about it. */

@@ -15,14 +15,14 @@ import { clip } from '../wrap.ts';
 import { type Verdict, shortList, verdictText } from '../wording/phrases.ts';
 import { linesBlocks, paragraph } from './lines.ts';
 import { resultRows, rowsBlocks } from './rows.ts';
-import type { LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
+import type { LinesBlock, ListBlock } from '../blocks.ts';
 import { commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 
 const longestText = 1000;
 const listed = 10;
 
 /** The labels of blocks, in the order in which a note counts those that were omitted. */
-const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'permission', 'cause', 'table row', 'object', 'list', 'detail'];
+const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'permission', 'object', 'list', 'detail'];
 
 /** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, rows have the differences, and details are omitted before headlines. */
 export function renderMarkdown(
@@ -57,24 +57,20 @@ function sectionBlocks(
     paragraph(
       blocksOfType(blocks, 'lines')
         .filter((block) => block.part === part)
-        .map(({ lines, ...block }) => ({ ...block, lines: isShown ? lines.filter(({ statedBy }) => statedBy !== 'verdict') : lines }))
+        .map(({ lines, ...block }) => ({ ...block, lines: isShown ? lines.filter(({ isInVerdict }) => isInVerdict !== true) : lines }))
         .flatMap((block) => linesBlocks(block, { linkOf, isDense })),
     );
-  const headlines = linesOf('headlines');
-  const groups = blocksOfType(blocks, 'rows');
-  const isOnly = groups.length === 1 && headlines.length > 0;
   return [
     ...(verdict === undefined ? [] : [titleBlock(verdict, label)]),
     ...blocksOfType(blocks, 'findings').map(({ diagnostics }) => findingsBlock(diagnostics, linkOf)),
     ...linesOf('refusals'),
     ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...linesOf('notices'),
-    ...headlines,
+    ...linesOf('headlines'),
     ...linesOf('permissions'),
     ...linesOf('replay'),
     ...linesOf('allowances'),
-    ...groups.flatMap((rows) => rowsBlocks(rows, { linkOf, isOnly, isDense })),
-    ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
+    ...blocksOfType(blocks, 'rows').flatMap((rows) => rowsBlocks(rows, linkOf)),
     ...blocksOfType(blocks, 'results').flatMap(resultRows),
     ...paragraph(blocksOfType(blocks, 'list').map(listBlock)),
     ...linesOf('warnings'),
@@ -137,13 +133,4 @@ function listBlock({ title, entries, hasSentences, rank }: ListBlock): MarkdownB
   }
   const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
   return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank, label: 'list' };
-}
-
-/** Returns the changes in no manifest: what they do together, then each object. */
-function outsideMarkdown({ title, headlines, rows }: OutsideSection): readonly MarkdownBlock[] {
-  return [
-    { text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' },
-    ...paragraph(linesBlocks(headlines, { linkOf: undefined, isDense: false })),
-    ...rowsBlocks(rows, { linkOf: undefined, isOnly: false, isDense: false }),
-  ];
 }

@@ -18,12 +18,11 @@ import { expiryOf } from '../../model/plan/expired-access.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
-import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { timeText } from '../../model/time.ts';
 import type { Json } from '../../model/json.ts';
 import { plural, shortList } from '../wording/phrases.ts';
 import { isEmpty, pathText, removalText, valueText, valueTexts, withUnits } from '../wording/value.ts';
-import type { EndRow, FieldRow, RowPart } from '../blocks.ts';
+import type { EntryLine, FieldRow, RowPart } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { withEditedEntries } from './edited-entries.ts';
 import { clip } from '../wrap.ts';
@@ -192,7 +191,7 @@ function causeText(cause: SecretCause, sides: readonly Value[]): string {
 }
 
 /** Returns the attachments that a change writes by their other ends; many of one sort are one row. */
-export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EndRow[] {
+export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EntryLine[] {
   const sorts = new Map<string, EdgeEnd[]>();
   for (const edge of edges) {
     const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originNote(edge)].filter((text) => text !== '').join('; ');
@@ -200,7 +199,7 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
     const sign = edge.action === 'detach' ? '-' : '+';
     addToGroup(sorts, JSON.stringify([kindOf(end), sign, note]), { end, sign, note });
   }
-  const named = [...sorts.values()].flatMap((same): readonly EndRow[] => {
+  const named = [...sorts.values()].flatMap((same): readonly EntryLine[] => {
     const [first] = same;
     if (first === undefined || same.length <= mostEnds)
       return same.map(({ end, sign, note }) => ({ sign, text: `${escapeTerminal(end)}${noted(note)}` }));
@@ -214,12 +213,12 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
 }
 
 /** Returns the row of a rule that includes every connection on one side of a change; `undone` swaps the sides. */
-export function reachRows({ action, reach }: Pick<Change, 'action' | 'reach'>, undone = false): readonly EndRow[] {
+export function reachRows({ action, reach }: Pick<Change, 'action' | 'reach'>, undone = false): readonly EntryLine[] {
   if (action === 'held' || reach === undefined) return [];
   return [(reach === 'every') === undone ? { sign: '-', text: 'every other connection' } : { sign: '+', text: 'every connection' }];
 }
 
-type EdgeEnd = { readonly end: ResourceId; readonly sign: EndRow['sign']; readonly note: string };
+type EdgeEnd = { readonly end: ResourceId; readonly sign: EntryLine['sign']; readonly note: string };
 
 const mostEnds = 3;
 
@@ -299,17 +298,3 @@ function deletionNote({ replacedBy, closed }: Change, orphan: Orphan | undefined
 function isLost({ fields }: Change): boolean {
   return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
 }
-
-/** A drifted object, from the manifests to the live state: the manual change, not its revert. */
-export type DriftedObject = {
-  readonly change: Change;
-  readonly sign: '+' | '~' | '-' | '!';
-  /** The effect of the drift of this object on protection. */
-  readonly direction: ProtectionVerdict;
-  /** A remark on the object; escaped. */
-  readonly note: string;
-  readonly rows: readonly FieldRow[];
-  readonly edges: readonly EndRow[];
-  /** The last writers, a line each; escaped. */
-  readonly writers: readonly string[];
-};

@@ -7,13 +7,8 @@ const longestValue = 1000;
 
 /** Returns what differs in an entry as lines of a diff: `+`, `-`, `!` for what changes, `=` for what stays, and a space before the rest. */
 export function diffLines(entry: Entry): readonly string[] {
-  const { fields, ends, samples, quiet } = entry;
-  return [
-    ...fields.flatMap((row) => fieldLines(row, entry)),
-    ...ends.map(({ sign, text }) => `${sign} attachment: ${text}`),
-    ...samples.map(({ sign, text }) => `${sign} ${text}`),
-    ...quiet.map((text) => `  ${text}`),
-  ];
+  const { fields, lines } = entry;
+  return [...fields.flatMap((row) => fieldLines(row, entry)), ...lines.map(({ sign, text }) => `${sign} ${text}`)];
 }
 
 function fieldLines({ label: field, parts, note }: FieldRow, { sign }: Entry): readonly string[] {

@@ -1,9 +1,9 @@
 import type { Drift } from '../../model/result/drift.ts';
+import type { Change } from '../../model/plan/plan.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { quoteWord } from '../escape.ts';
 import type { Choice } from '../blocks.ts';
-import type { DriftedObject } from './change-rows.ts';
 import { plural, shortList } from '../wording/phrases.ts';
 
 const mostNames = 5;
@@ -11,7 +11,7 @@ const mostNames = 5;
 const mostNamed = 3;
 
 /** Returns what accepting, reverting and the next apply do with a drift; empty if Ostiary can do nothing about it. */
-export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: readonly DriftedObject[]): readonly Choice[] {
+export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: readonly { readonly change: Change }[]): readonly Choice[] {
   const ours = rows.filter(({ change }) => change.action !== 'blocked');
   if (ours.length === 0) return [];
   const on = (...directions: readonly ProtectionVerdict[]): string =>

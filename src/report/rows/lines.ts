@@ -1,8 +1,8 @@
 import { groupBy } from '../../model/collections.ts';
-import type { Orphan, Orphans, Plan, Refusal } from '../../model/plan/plan.ts';
+import type { Orphans, Plan, Refusal } from '../../model/plan/plan.ts';
 import { type Diagnostic, parsePosition } from '../../model/diagnostic.ts';
-import type { Headline, PermissionChange, SampleChange } from '../../model/protection/protection.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { Headline, PermissionChange } from '../../model/protection/protection.ts';
+import { nameOf } from '../../model/resource.ts';
 import type { Line, LinesBlock } from '../blocks.ts';
 import { mark, markPlace } from '../marks.ts';
 import { causesText, headlineConnections } from '../wording/causes.ts';
@@ -15,17 +15,15 @@ import {
   permissionTable,
 } from '../wording/permissions.ts';
 import { type Notice } from '../wording/summary.ts';
-import { plural, shortList } from '../wording/phrases.ts';
-import { removalText, sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
+import { plural } from '../wording/phrases.ts';
+import { removalText } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
 import { mergeEqual, policyWarnings } from './equal-findings.ts';
 import { peopleText } from '../wording/people.ts';
 
 const longestName = 60;
 const longestText = 1000;
-const longestCause = 200;
 const longestCauses = 3000;
-const mostDeleted = 10;
 
 /** Returns what a reader must know first, a line each. */
 export function noticesBlock(notices: readonly (string | Notice)[]): LinesBlock {
@@ -44,37 +42,15 @@ export function factsBlock(title: string | undefined, lines: readonly Line[]): L
 
 const mostFacts = 20;
 
-/** Objects that the plan deletes, with the commit that removed their manifests. */
-export type Deletion = {
-  readonly ids: readonly ResourceId[];
-  readonly orphan?: Orphan | undefined;
-  readonly replacedBy?: string | undefined;
-};
+/** The objects that were removed from the manifests; `isInVerdict`: the verdict of the report states the headlines. */
+type Beside = { readonly orphans: Orphans; readonly isInVerdict: boolean };
 
-/** What headlines stand beside: the samples that are less protected, and what is deleted. */
-type Beside = {
-  readonly orphans: Orphans;
-  /** The verdict of the report states the headlines. */
-  readonly isVerdict: boolean;
-  readonly deletions?: readonly Deletion[];
-  readonly changedSamples?: readonly SampleChange[];
-};
-
-/** Returns headlines with the lines that cause them; deletions and samples are in the rows below, too. */
-export function headlinesBlock(
-  headlines: readonly Headline[],
-  { orphans, isVerdict, deletions = [], changedSamples = [] }: Beside,
-): LinesBlock {
-  const statedBy: Line['statedBy'] = isVerdict ? 'verdict' : undefined;
-  const losses = changedSamples.filter((one) => sampleSign(one) !== '+');
+/** Returns headlines with the lines that cause them. */
+export function headlinesBlock(headlines: readonly Headline[], { orphans, isInVerdict }: Beside): LinesBlock {
   return {
     type: 'lines',
     part: 'headlines',
-    lines: [
-      ...headlines.map((one) => ({ ...headlineLine(one, orphans), statedBy })),
-      ...deletions.map(deletionLine),
-      ...losses.map(sampleLine),
-    ],
+    lines: headlines.map((one) => ({ ...headlineLine(one, orphans), isInVerdict })),
     most: {
       whole: Number.POSITIVE_INFINITY,
       short: 3,
@@ -91,7 +67,7 @@ function headlineLine(headline: Headline, orphans: Orphans): Line {
     position: markPlace,
     name: String,
     named: headline.connections,
-    removal: markedRemoval,
+    removal: (orphan) => removalText(orphan, (id) => mark('commit', id)),
   });
   const beside = headlineConnections(headline, (text) => mark('name', text));
   return {
@@ -99,34 +75,6 @@ function headlineLine(headline: Headline, orphans: Orphans): Line {
     effect: headline.direction,
     aside: causes.length > longestCauses ? '' : causes,
     isMinor: headline.connections.length === 1,
-  };
-}
-
-function markedRemoval(orphan: Orphan): string {
-  return removalText(orphan, (id) => mark('commit', id));
-}
-
-function deletionLine({ ids, orphan, replacedBy }: Deletion): Line {
-  const names = shortList(
-    ids.map((id) => mark('name', clip(id, longestCause))),
-    mostDeleted,
-  ).join(', ');
-  const what = ids.length === 1 ? `${mark('strong', 'Deletes')} ${names}` : `${mark('strong', `Deletes ${ids.length} objects`)} (${names})`;
-  const why =
-    replacedBy === undefined
-      ? orphan === undefined
-        ? ''
-        : markedRemoval(orphan)
-      : `replaced by ${mark('name', clip(replacedBy, longestCause))}`;
-  return { text: what, aside: why, statedBy: 'rows' };
-}
-
-function sampleLine(changedSample: SampleChange): Line {
-  const { text, note } = sampleText(changedSample);
-  const rule = mark('name', clip(changedSample.rule, 100));
-  return {
-    text: `${rule}: ${mark('strong', sampleTurn(changedSample))}: ${mark('name', text)}${note === '' ? '' : ` ${note}`}`,
-    statedBy: 'rows',
   };
 }
 
@@ -199,7 +147,6 @@ export function policyWarningsBlock({ policies }: Pick<Plan, 'policies'>): Lines
   const lines = mergeEqual(policyWarnings(policies)).map(({ first: { code }, message, all }): Line => ({
     text: `${mark('code', code)} ${clip(message, longestText)}`,
     places: all,
-    statedBy: 'rows',
   }));
   return warningsBlock(plural(lines.length, 'policy warning'), lines);
 }

@@ -1,37 +1,39 @@
 import type { OutsideChange, Plan } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, isAuthSetting } from '../../model/protection/access-objects.ts';
-import type { Entry, OutsideSection } from '../blocks.ts';
+import type { Entry, RowsBlock } from '../blocks.ts';
 import { plural } from '../wording/phrases.ts';
 import { changeRows } from './change-rows.ts';
-import { outsideEntry } from './entries.ts';
 import { rankOf } from './groups.ts';
 import { headlinesBlock } from './lines.ts';
 
 const signs = { created: '+', changed: '~', deleted: '-', 'switched on': '~', 'switched off': '~' } as const;
 
-/** Returns the section of a report about changes outside Ostiary and outside the manifests; undefined if there are none. */
-export function outsideSection({ outside }: Pick<Plan, 'outside'>, isVerdict: boolean): OutsideSection | undefined {
+/** Returns the rows about changes outside Ostiary and outside the manifests; undefined if there are none. */
+export function outsideRows({ outside }: Pick<Plan, 'outside'>, isInVerdict: boolean): RowsBlock | undefined {
   if (outside === undefined || outside.changes.length === 0) return undefined;
   const count = plural(outside.changes.length, 'change');
   return {
+    type: 'rows',
     title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these objects; a complete apply records them`,
-    headlines: headlinesBlock(outside.headlines, { orphans: new Map(), isVerdict }),
-    rows: {
-      type: 'rows',
-      title: '',
-      entries: outside.changes.map(outsideChangeEntry),
-      form: 'list',
-      rank: { row: rankOf('held row'), detail: rankOf('detail') },
-    },
+    headlines: headlinesBlock(outside.headlines, { orphans: new Map(), isInVerdict }),
+    entries: outside.changes.map(outsideEntry),
+    rank: { row: rankOf('held row'), detail: rankOf('detail') },
   };
 }
 
-function outsideChangeEntry({ id, happened, managedBy, fields }: OutsideChange): Entry {
-  const who = managedBy === undefined ? '' : `, managed by ${managedBy}`;
+function outsideEntry({ id, happened, managedBy, fields }: OutsideChange): Entry {
   const action = happened === 'created' ? 'create' : 'update';
-  const rows = happened === 'deleted' ? [] : changeRows({ action, fields });
-  const name = id === accessControlId ? 'access control' : id;
-  return outsideEntry(name, `${who}: ${happened}`, { sign: signs[happened], fields: rows });
+  const who = managedBy === undefined ? '' : `, managed by ${managedBy}`;
+  return {
+    name: `${id === accessControlId ? 'access control' : id}${who}: ${happened}`,
+    sign: signs[happened],
+    note: '',
+    effect: 'neutral',
+    risk: '',
+    fields: happened === 'deleted' ? [] : changeRows({ action, fields }),
+    lines: [],
+    warnings: [],
+  };
 }
 
 const hiddenSettings =

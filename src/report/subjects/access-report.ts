@@ -179,15 +179,15 @@ function rowOf(
     tags,
     groups: all.map(([first]) => peopleText(first?.groups ?? [])),
     ...Object.fromEntries(permissions.map((one) => [one.verb, { text: cellText(one), ...answerObject(one) }])),
-    blocked: listOf(able?.blocked),
-    masked: listOf(able?.masked),
-    tools: listOf(able?.tools),
+    blocked: unlessEmpty(able?.blocked),
+    masked: unlessEmpty(able?.masked),
+    tools: unlessEmpty(able?.tools),
     decidedBy: [...places].toSorted(compareText),
     since: origin && sinceObject(origin),
   });
 }
 
 /** Returns names; undefined if there are none. */
-function listOf(names: readonly string[] = []): readonly string[] | undefined {
+function unlessEmpty(names: readonly string[] = []): readonly string[] | undefined {
   return names.length === 0 ? undefined : names;
 }

@@ -13,9 +13,9 @@ import {
 import type { Annotation, Entry } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { blockedReason, changeNote } from '../rows/change-rows.ts';
-import { changeEntry, driftRows } from '../rows/entries.ts';
+import { changeEntry } from '../rows/entries.ts';
 import { orphanText } from '../rows/groups.ts';
-import { outsideSection } from '../rows/outside-rows.ts';
+import { outsideRows } from '../rows/outside-rows.ts';
 import { shortList } from '../wording/phrases.ts';
 import { isUnfinished, outcomeWord } from './apply.ts';
 import { driftedObjects } from './drift.ts';
@@ -99,13 +99,12 @@ function changeAnnotation(change: AssessedChange): Annotation {
 }
 
 /** Returns the annotation of an entry: its note, what differs, and its risk; without any, the message that is given. */
-function entryAnnotation({ verb, note, fields, ends, risk, quiet }: Entry, annotation: Annotation): Annotation {
+function entryAnnotation({ sign, note, fields, lines, risk }: Entry, annotation: Annotation): Annotation {
   const labels = [
-    ...(verb === 'create' || verb === 'delete' ? [] : fields.map(({ label }) => label)),
-    ...ends.map(({ sign, text }) => `${sign} ${text}`),
+    ...(sign === '+' || sign === '-' ? [] : fields.map(({ label }) => label)),
+    ...lines.map((line) => `${line.sign} ${line.text}`.trimStart()),
   ];
-  const writer = verb === '' ? quiet.slice(0, 1) : [];
-  const said = [note, ...shortList([...new Set(labels)], 8), risk, ...writer].filter((text) => text !== '');
+  const said = [note, ...shortList([...new Set(labels)], 8), risk].filter((text) => text !== '');
   return { ...annotation, message: said.join(', ') || annotation.message };
 }
 
@@ -126,7 +125,7 @@ function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotatio
 
 /** Returns drifted objects as annotations, each at its manifest, and the changes in no manifest without a position. */
 function driftAnnotations(drift: Drift): readonly Annotation[] {
-  const drifted = driftRows(driftedObjects(drift)).entries.map((entry) =>
+  const drifted = driftedObjects(drift).map(({ entry }) =>
     entryAnnotation(entry, {
       severity: entry.sign === '!' ? 'notice' : 'warning',
       title: `drift ${entry.name}`,
@@ -134,12 +133,12 @@ function driftAnnotations(drift: Drift): readonly Annotation[] {
       at: entry.at,
     }),
   );
-  const outside = outsideSection(drift.plan, true)?.rows.entries ?? [];
+  const outside = outsideRows(drift.plan, true)?.entries ?? [];
   const severity = 'warning';
   const title = 'changed outside Ostiary, in no manifest';
   return [
     ...orphanAnnotations(drift.plan),
     ...drifted,
-    ...outside.map(({ name, said = '' }) => ({ severity, title, message: `${escapeTerminal(name)}${said}` }) as const),
+    ...outside.map(({ name }) => ({ severity, title, message: escapeTerminal(name) }) as const),
   ];
 }

@@ -2,17 +2,27 @@ import { addToGroup } from '../../model/collections.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { documentJson } from '../document-json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
-import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
+import {
+  type Action,
+  type Change,
+  type EdgeChange,
+  type FieldChange,
+  fieldPosition,
+  liveKeyOf,
+  type Plan,
+  type Value,
+} from '../../model/plan/plan.ts';
 import { combineVerdicts, effectsByPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, sortHeadlines } from '../../model/protection/protection.ts';
-import { changeRows, type DriftedObject, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
+import { changeRows, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
+import type { Position } from '../../model/diagnostic.ts';
+import type { Entry } from '../blocks.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject } from './plan.ts';
-import { driftRows } from '../rows/entries.ts';
 import { diagnosticLine, headlinesBlock, noticesBlock, warningsBlock } from '../rows/lines.ts';
 import { mark } from '../marks.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
-import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
+import { notComparedList, orphanNotices, rankOf, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { isOneHeadline, postureFolds } from './protection-tables.ts';
@@ -47,8 +57,13 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
       noticesBlock([...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)]),
-      headlinesBlock(protection.headlines, { orphans: new Map(), isVerdict: isInVerdict }),
-      driftRows(rows),
+      headlinesBlock(protection.headlines, { orphans: new Map(), isInVerdict }),
+      {
+        type: 'rows',
+        title: '',
+        entries: rows.map(({ entry }) => entry),
+        rank: { row: rankOf('held row'), detail: rankOf('detail') },
+      },
       ...outsideBlocks(plan, isInVerdict),
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)].filter(({ entries }) => entries.length > 0),
       ...(weakens ? [choices] : []),
@@ -71,6 +86,15 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
 function expiredNotices(plan: Plan): readonly string[] {
   return expiredAccess(plan).map(({ id, group, until }) => escapeTerminal(`${group} on ${nameOf(id)}: expired on ${timeText(until)}`));
 }
+
+/** A drifted object, and its entry from the manifests to the live state: the manual change, not its revert. */
+type DriftedObject = {
+  readonly change: Change;
+  readonly edges: readonly EdgeChange[];
+  readonly entry: Entry;
+  /** The last writers, a line each; escaped. */
+  readonly writers: readonly string[];
+};
 
 const shownWriters = 3;
 
@@ -100,15 +124,31 @@ function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, e
   const action = undone[change.action];
   const key = liveKeyOf(change);
   const { reach: _, ...beside } = change;
+  const direction = combineVerdicts([effectOf({ id: key }), ...edges.filter(({ rule }) => rule !== key).map(effectOf)]);
+  const writers = writersOf(change, edges, writes);
+  const ends = edges.length === 0 ? [] : [...edgeChangeRows(beside, edges.map(inverseEdge)), ...reachRows(change, true)];
   return {
     change,
-    sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
-    direction: combineVerdicts([effectOf({ id: key }), ...edges.filter(({ rule }) => rule !== key).map(effectOf)]),
-    note: noteOf(change),
-    rows: action === 'delete' ? [] : changeRows({ action, fields: change.fields.map(inverse) }),
-    edges: edges.length === 0 ? [] : [...edgeChangeRows(beside, edges.map(inverseEdge)), ...reachRows(change, true)],
-    writers: writersOf(change, edges, writes),
+    edges,
+    writers,
+    entry: {
+      name: change.id,
+      sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
+      note: noteOf(change),
+      at: driftedPlace(change),
+      effect: change.action === 'create' && direction === 'neutral' ? 'availability' : direction,
+      risk: '',
+      fields: action === 'delete' ? [] : changeRows({ action, fields: change.fields.map(inverse) }),
+      lines: [...ends, ...writers.map((text) => ({ sign: ' ', text }) as const)],
+      warnings: [],
+    },
   };
+}
+
+/** Returns the line of the first field that drifted; for a whole object its first line. */
+function driftedPlace(change: Change): Position | undefined {
+  const [field] = change.action === 'update' || change.action === 'held' ? change.fields : [];
+  return (field === undefined ? undefined : fieldPosition(change, field)) ?? change.at;
 }
 
 function managerOf({ managedBy = 'another manager' }: Change): string {

@@ -9,7 +9,6 @@ import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/gro
 import { groupRows } from '../rows/entries.ts';
 import {
   allowancesBlock,
-  type Deletion,
   factsBlock,
   headlinesBlock,
   noticesBlock,
@@ -20,7 +19,7 @@ import {
 import { escapeTerminal } from '../escape.ts';
 import { mark } from '../marks.ts';
 import { replayBlock } from '../rows/replay-lines.ts';
-import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
+import { outsideNotices, outsideRows } from '../rows/outside-rows.ts';
 import {
   checkNotices,
   countActions,
@@ -35,7 +34,6 @@ import { permissionsTable } from './access-pages.ts';
 import { isOneHeadline, matrixTable, postureFolds } from './protection-tables.ts';
 import { isPlanVerdict, isVerdict, planVerdict } from '../wording/verdict.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { asObject, type Json, type JsonObject } from '../../model/json.ts';
 
 const noMatrix: ProtectionMatrix = { columns: [], rows: [] };
@@ -79,12 +77,7 @@ function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): readonly 
   return [
     refusalsBlock(refusals),
     noticesBlock([...checkNotices(plan), ...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)]),
-    headlinesBlock(protection.headlines, {
-      orphans,
-      isVerdict: isPlanVerdict(plan),
-      deletions: deletionsOf(plan),
-      changedSamples: protection.changedSamples ?? [],
-    }),
+    headlinesBlock(protection.headlines, { orphans, isInVerdict: isPlanVerdict(plan) }),
     permissionsBlock(unstatedPermissions(protection)),
     ...groups.map((group) => groupRows(group, warnings)),
     ...outsideBlocks(plan),
@@ -112,29 +105,8 @@ export function outsideBlocks(
   plan: Pick<Plan, 'outside'>,
   isInVerdict: boolean = isVerdict(plan.outside?.headlines ?? []),
 ): readonly ReportBlock[] {
-  const section = outsideSection(plan, isInVerdict);
-  return section === undefined ? [] : [{ type: 'outside', section }];
-}
-
-/**
- * Returns the objects that the plan deletes, by the commit that removed their manifests or by their successor. Connections whose deletion is
- * a headline are left out: everything that such a headline is about is deleted.
- */
-function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[] {
-  const removed = new Map(orphans.map((orphan) => [orphan.id, orphan]));
-  const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
-  const stated = new Set(protection.headlines.flatMap(({ connections: all }) => (all.every((id) => deleted.has(id)) ? all : [])));
-  const found = new Map<string, Deletion & { readonly ids: ResourceId[] }>();
-  for (const { id, action, replacedBy } of changes) {
-    if (action !== 'delete' || stated.has(id)) continue;
-    const orphan = removed.get(id);
-    const successor = replacedBy === undefined ? undefined : nameOf(replacedBy);
-    const key = JSON.stringify([orphan?.removedIn, successor]);
-    const deletion = found.get(key) ?? { ids: [], orphan, replacedBy: successor };
-    deletion.ids.push(id);
-    found.set(key, deletion);
-  }
-  return [...found.values()];
+  const rows = outsideRows(plan, isInVerdict);
+  return rows === undefined ? [] : [rows];
 }
 
 /** Returns what only pages show of a plan: its commits, who can do what, and the protection of the changed connections and of all. */

@@ -14,11 +14,12 @@ export function effectPaint(effect: EffectClass, { dim, green, red, yellow }: Pa
   return effect === 'neutral' ? dim : yellow;
 }
 
-/** Returns the lines of a block, without those that the verdict or rows state. */
+/** Returns the lines of a block, without those that the verdict states. */
 export function blockLines({ part, title, lines: all, most }: LinesBlock, terminal: Terminal): readonly string[] {
   const { bold, dim, yellow } = terminal.color;
-  const stated = all.filter(({ statedBy }) => statedBy === undefined);
-  if (stated.length === 0) return [];
+  const stated = all.filter(({ isInVerdict }) => isInVerdict !== true);
+  // Warnings are printed as diagnostics.
+  if (stated.length === 0 || part === 'warnings') return [];
   const isAlone = part === 'permissions' && stated.length === 1;
   const indent = { refusals: 2, notices: 2, headlines: 2, permissions: isAlone ? 2 : 4, replay: 2, allowances: 0, warnings: 2, facts: 2 }[
     part

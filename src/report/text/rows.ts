@@ -1,9 +1,9 @@
 import { appendAll, largestOf } from '../../model/collections.ts';
 import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
-import type { EndRow, Entry, FieldRow, ResultsBlock, RowPart, RowsBlock, Sign } from '../blocks.ts';
+import type { Entry, FieldRow, ResultsBlock, RowPart, RowsBlock, Sign } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
-import { foldEntries, foldSimilar, mostEntries, othersText } from '../rows/fold-similar.ts';
-import { distinctParts, plural, shortList, shortPosition } from '../wording/phrases.ts';
+import { foldEntries, foldSimilar, mostEntries, othersText, withoutDetails } from '../rows/fold-similar.ts';
+import { distinctParts, plural, shortPosition } from '../wording/phrases.ts';
 import {
   clip,
   gap,
@@ -18,7 +18,7 @@ import {
   words,
   wrap,
 } from '../wrap.ts';
-import { effectPaint } from './lines.ts';
+import { blockLines, effectPaint } from './lines.ts';
 
 const indent = 6;
 const widestLabel = 28;
@@ -93,35 +93,19 @@ function widthOf(pieces: readonly Span[]): number {
   return pieces.reduce((sum, piece) => sum + visibleWidth(piece.text) + (piece.noBreak === true ? 0 : 1), 0) - 1;
 }
 
-/** Returns the lines of rows: a title, then each entry with its details, apart from those that need several lines. */
-export function rowsLines({ title, entries, form }: RowsBlock, terminal: Terminal): readonly string[] {
-  const lines = title === '' ? [] : [...wrap(words(title, terminal.color.bold), terminal, 2), ...(form === 'short' ? [] : [''])];
+/** Returns the lines of rows: a title, what they do together, then each entry with its details. */
+export function rowsLines({ title, headlines, entries, isShort = false }: RowsBlock, terminal: Terminal): readonly string[] {
+  const heading = title === '' ? [] : wrap(words(title, terminal.color.bold), terminal, 2);
+  const together = headlines === undefined ? [] : blockLines(headlines, terminal);
+  const lines = [heading, together].flatMap((part) => (part.length === 0 ? [] : isShort ? part : [...part, '']));
   let isLong = false;
-  for (const { entry, others } of foldEntries(entries, terminal)) {
-    const own = [...(form === 'short' ? shortLines(entry, terminal) : entryLines(entry, terminal)), ...othersLines(others, terminal)];
-    if (form !== 'short' && (isLong || (own.length > 1 && lines.length > 0 && lines.at(-1) !== ''))) lines.push('');
+  for (const { entry, others } of foldEntries(isShort ? entries.map(withoutDetails) : entries, terminal)) {
+    const own = [...entryLines(entry, terminal), ...othersLines(others, terminal)];
+    if (!isShort && (isLong || (own.length > 1 && lines.length > 0 && lines.at(-1) !== ''))) lines.push('');
     appendAll(lines, own);
     isLong = own.length > 1;
   }
   return lines;
-}
-
-/** Returns an entry in one line: the names of its differences, without values. */
-function shortLines(entry: Entry, terminal: Terminal): readonly string[] {
-  const { note, fields, ends, verb, risk } = entry;
-  const labels = verb === 'create' || verb === 'delete' ? [] : [...new Set(fields.map(({ label }) => label))];
-  const changed = [...(note === '' ? [] : [note]), ...shortList(labels, 4), ...shortList(ends.map(endText), 2)].join(', ');
-  const difference = [changed, risk].filter((text) => text !== '').join('; ');
-  const beside = difference === '' ? [] : [...gap, ...withoutBreak(words(difference, terminal.color.dim))];
-  return wrap([...nameSpans(entry, terminal), ...beside], terminal, 6);
-}
-
-function endText({ sign, text }: EndRow): string {
-  return `${sign} ${text}`;
-}
-
-function nameSpans({ sign, name, said = '' }: Entry, { color }: Terminal): readonly Span[] {
-  return [{ text: '  ' }, { text: `${sign} ${escapeTerminal(name)}${said}`, paint: signPaint(sign, color) }];
 }
 
 function signPaint(sign: Sign, { cyan, red, yellow, green }: Palette): Paint {
@@ -130,40 +114,32 @@ function signPaint(sign: Sign, { cyan, red, yellow, green }: Palette): Paint {
 
 /** Returns an entry with its details; its risk is beside its name where it fits, and below its details elsewhere. */
 function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
-  const { changedAt: at, note, effect, risk, fields, ends, samples, quiet, warnings } = entry;
-  const { color } = terminal;
-  const head = [
-    ...nameSpans(entry, terminal),
+  const { sign, name, at, note, effect, risk, fields, lines, warnings } = entry;
+  const { color, full = false } = terminal;
+  const head: readonly Span[] = [
+    { text: '  ' },
+    { text: `${sign} ${escapeTerminal(name)}`, paint: signPaint(sign, color) },
     ...(at === undefined ? [] : [...gap, { text: shortPosition(at), paint: color.dim, noBreak: true }]),
     ...(note === '' ? [] : [...gap, ...withoutBreak(words(note))]),
   ];
-  const line = (text: string, paint: Paint): readonly string[] => wrap([{ text: '      ' }, ...words(text, paint)], terminal, 8);
-  const major = terminal.full === true ? fields : fields.filter(({ isMinor }) => isMinor !== true);
+  const line = (text: string, paint?: Paint): readonly string[] => wrap([{ text: '      ' }, ...words(text, paint)], terminal, 8);
+  const major = full ? fields : fields.filter(({ isMinor }) => isMinor !== true);
   const shown = fields.length - major.length > 1 ? major : fields;
-  const hidden = fields.length - shown.length;
+  const counted = (count: number, what: string): readonly string[] =>
+    count <= 0 ? [] : line(`and ${plural(count, `more ${what}`)}; --full prints them`, color.dim);
+  const paints = { '-': color.red, '+': color.green, '!': color.yellow, ' ': color.dim };
+  const most = full ? lines.length : mostEntries;
   const details = [
     ...fieldLines(shown, terminal),
-    ...endLines(ends, terminal),
-    ...(hidden === 0 ? [] : line(`and ${hidden} more values; --full prints them`, color.dim)),
-    ...samples.flatMap(({ sign, text }) => line(`${sign} ${text}`, { '-': color.red, '+': color.green, '!': color.yellow }[sign])),
-    ...quiet.flatMap((text) => line(text, color.dim)),
+    ...counted(fields.length - shown.length, 'value'),
+    ...lines.slice(0, most).flatMap((one) => line(`${one.sign} ${one.text}`.trimStart(), paints[one.sign])),
+    ...counted(lines.length - most, 'line'),
     ...warningLines(warnings, terminal),
   ];
   const spans = risk === '' ? [] : words(`risk: ${risk}`, effectPaint(effect, color));
   const whole = spans.length === 0 ? [] : wrap([...head, ...gap, ...withoutBreak(spans)], terminal, 6);
   if (whole.length === 1) return [...whole, ...details];
   return [...wrap(head, terminal, 6), ...details, ...(spans.length === 0 ? [] : wrap([{ text: '      ' }, ...spans], terminal, 8))];
-}
-
-/** Returns attachments, a line each; many only with `full`. */
-function endLines(ends: readonly EndRow[], terminal: Terminal): readonly string[] {
-  const { green, red } = terminal.color;
-  const most = terminal.full === true ? ends.length : mostEntries;
-  const lines = ends
-    .slice(0, most)
-    .flatMap((end) => wrap([{ text: '      ' }, { text: endText(end), paint: end.sign === '+' ? green : red }], terminal, 8));
-  const more = ends.length - most;
-  return more > 0 ? [...lines, `      and ${plural(more, 'more attachment')}; --full prints them`] : lines;
 }
 
 /** Returns the warnings about an entry. */
@@ -183,7 +159,7 @@ function warningLines(warnings: readonly Diagnostic[], terminal: Terminal): read
 /** Returns a line about the entries that are similar to the one above it. */
 function othersLines(others: readonly { readonly name: string }[], terminal: Terminal): readonly string[] {
   if (others.length === 0) return [];
-  return wrap([{ text: '  ' }, ...words(`${othersText(others.map(({ name }) => name))}; --full prints them`)], terminal, 6);
+  return wrap([{ text: '  ' }, ...words(`${othersText(others)}; --full prints them`)], terminal, 6);
 }
 
 const wordColumn = 11;

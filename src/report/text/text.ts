@@ -7,7 +7,7 @@ import {
   type ReportSummary,
   type SubjectPlace,
 } from '../document.ts';
-import type { Choice, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
+import type { Choice, LinesBlock, ListBlock } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { shortList, verdictText } from '../wording/phrases.ts';
 import { blockLines as linesOf, effectPaint, tableBlockLines } from './lines.ts';
@@ -80,8 +80,6 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return linesOf(block, terminal);
     case 'rows':
       return rowsLines(block, terminal);
-    case 'outside':
-      return outsideLines(block.section, terminal);
     case 'list':
       return listLines(block, terminal);
     case 'results':
@@ -107,18 +105,6 @@ function choiceLines(choices: readonly Choice[], { color }: Terminal): readonly 
     0,
   );
   return commands.map(({ goal, command }) => `  ${goal}:${pad('', width - goal.length)} ${color.bold(escapeTerminal(command))}`);
-}
-
-/** Returns the lines of changes in no manifest: what they do together, then each object. */
-function outsideLines({ title, headlines, rows }: OutsideSection, terminal: Terminal): readonly string[] {
-  const together = linesOf(headlines, terminal);
-  return [
-    ...wrap(words(title, terminal.color.bold), terminal, 2),
-    '',
-    ...together,
-    ...(together.length === 0 ? [] : ['']),
-    ...rowsLines(rows, terminal),
-  ];
 }
 
 /** Returns what ends the text of several changes: the counts again, where the verdict is far above, and the facts. */

@@ -73,11 +73,11 @@ describe('the issue of a drift', () => {
       [],
       { number: Number(first.outputs['issue']), state: 'open', labels: ['drift'], body: expect.any(String) },
     ]);
-    expect(issue?.body).toMatch(/one-a loses reviewer group sre[\s\S]*`Connection\/one-a`[\s\S]* by admin, [\s\S]*\n- reviewers: sre\n/);
+    expect(issue?.body).toMatch(/one-a loses reviewer group sre[\s\S]*`Connection\/one-a`[\s\S]* by admin, [^\n]*: `- reviewers: sre`\n/);
     expect(issue?.body).toContain('https://github.test/octo/access/blob/');
     expect(issue?.body).toContain('or start [the job](https://github.test/octo/access/actions/workflows/drift.yml) with `revert: true`');
     expect(first.summary).toContain('Drift on `one`');
-    expect(first.stdout).toMatch(/^::warning file=access\/a\.yaml,line=1,col=1,title=drift Connection\/one-a::/m);
+    expect(first.stdout).toMatch(/^::warning file=access\/a\.yaml,line=17,col=7,title=drift Connection\/one-a::/m);
 
     commitAll(cwd, 'Another commit, the same drift');
     expect(await writes(() => drift(cwd))).toEqual([]);

@@ -79,6 +79,6 @@ describe('applyMarkdown', () => {
     expect(text.length).toBeLessThanOrEqual(65_536);
     expect(text).toContain('`api/forbidden`');
     expect(text).toMatch(/^### Apply to `prod`/);
-    expect(text).toMatch(/\*\*Shortened to fit:\*\* left out \d+ table rows\.\n\n$/);
+    expect(text).toMatch(/\*\*Shortened to fit:\*\* left out \d+ objects\.\n\n$/);
   });
 });
