@@ -11,6 +11,7 @@ import type { Permission } from '../../model/protection/permission.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
 import { dataInPage, renderTablePage } from '../../report/html/page.ts';
 import { accessReportPage } from '../../report/subjects/access-pages.ts';
+import { escapeTerminal } from '../../report/escape.ts';
 import { toJsonText } from '../../report/serialize.ts';
 import { tableText } from '../../report/text/table.ts';
 import {
@@ -74,8 +75,11 @@ async function runReport(flags: ReportFlags, context: CliContext): Promise<numbe
   });
   const format = flags.format ?? (context.stdout.isTTY ? 'text' : 'html');
   if (format === 'json') printer.print(toJsonText(report));
-  else if (format === 'text') printer.print(tableText(accessReportListing(report), printer.results.columns));
-  else printer.print(format === 'csv' ? accessReportCsv(report) : renderTablePage(accessReportPage(report)));
+  else if (format === 'text') {
+    const listing = accessReportListing(report);
+    const none = ['no access', ...filterTexts(flags)].join(' ');
+    printer.print(listing.rows.length === 0 ? `${escapeTerminal(none)}\n` : tableText(listing, printer.results.columns));
+  } else printer.print(format === 'csv' ? accessReportCsv(report) : renderTablePage(accessReportPage(report)));
   printer.note(`SHA-256 ${asText(report['digest'])}\n`);
   return 0;
 }

@@ -42,14 +42,13 @@ export function rowsBlocks(
 function lineText({ entry, others }: FoldedEntry<Entry>, linkOf: LinkOf | undefined): string {
   const { sign, name, at, note, risk } = entry;
   const remarks = entry.lines.flatMap((line) => (line.sign === ' ' ? [line.text] : []));
-  const lines = differences(entry);
   const facts = [
     `${codeSpan(sign)} ${codeSpan(clip(name, longestName))}`,
     ...(others.length === 0 ? [] : [othersText(others, (other) => codeSpan(clip(other, longestName)))]),
     ...(at === undefined ? [] : [positionMarkdown(at, linkOf)]),
     ...[note, risk, ...remarks].flatMap((text) => (text === '' ? [] : [escapeMarkdown(clip(text, longestText))])),
   ];
-  const inline = isInline(lines) ? lines.map(codeSpan) : [];
+  const inline = inlineDifferences(entry).map(codeSpan);
   return `- ${facts.join(', ')}${inline.length === 0 ? '' : `: ${inline.join(' ')}`}\n`;
 }
 
@@ -58,14 +57,16 @@ function differences(entry: Entry): readonly string[] {
   return diffLines({ ...entry, lines: entry.lines.filter(({ sign }) => sign !== ' ') });
 }
 
-function isInline(lines: readonly string[]): boolean {
-  return lines.join('').length <= longestInline;
+/** Returns the differences that the line of an entry has: all if they are short, of a whole object those that protect. */
+function inlineDifferences(entry: Entry): readonly string[] {
+  const lines = differences({ ...entry, fields: entry.fields.filter(({ isMinor }) => isMinor !== true) });
+  return lines.join('').length <= longestInline ? lines : [];
 }
 
-/** Returns the folded differences of an entry and the names of those like it, if they are too long for its line. */
+/** Returns the folded differences of an entry and the names of those like it, if its line does not have them all. */
 function detailBlocks({ entry, others }: FoldedEntry<Entry>, rank: number): readonly MarkdownBlock[] {
   const lines = differences(entry);
-  if (isInline(lines) && others.length <= mostOthers) return [];
+  if (inlineDifferences(entry).length === lines.length && others.length <= mostOthers) return [];
   const names = shortList(
     others.map(({ name }) => `  on ${clip(name, longestName)}`),
     mostNames,

@@ -92,7 +92,9 @@ function causeLookup(changes: readonly PermissionChange[]): CausesOn {
 
 /** Returns where a change is decided, each file once with all of its lines. */
 function placesCell(causes: readonly Cause[]): TableCell {
-  const places = [...new Set(causes.map(({ by, place }) => place ?? by))].slice(0, mostPlaces);
+  // Fields of one line are one place.
+  const byLine = new Map(causes.map(({ by, place }) => [place?.replace(/:\d+$/, '') ?? by, place ?? by]));
+  const places = [...byLine.values()].slice(0, mostPlaces);
   const lines = new Map<string, string[]>();
   for (const place of places) {
     const at = parsePosition(place);
