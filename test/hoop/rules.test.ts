@@ -84,6 +84,12 @@ test('21 without a masking provider every masking write is refused: preflight re
   expect(stdout).toMatch(/hoop\/no-masking-provider +access\/a\.yaml:1:1/);
 });
 
+test('21 credentials without the name of a provider are those of gcp, and masking rules are written', async () => {
+  const project = await hoopProject({ provider: '' });
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked), 'access/b.yaml': connection('orders-db') });
+  await applyAndExpectInSync(project);
+});
+
 test('22 the free license has limits, also for an organization’s key: preflight reports them', async () => {
   const project = await hoopProject({ licence: 'oss' });
   project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': guardrail('no-delete', ['DELETE']) });

@@ -1,4 +1,4 @@
-import { asArray, asText, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asText, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { ObjectAddress, ListRows, WireList } from '../dialect.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { pointer, isPointerWithin, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -79,29 +79,25 @@ const groupFields = [
   ['user_groups', 'no one can run the runbooks'],
 ] as const;
 
-/** Warns about groups that a manifest states, and that the gateway does not have. */
-export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, groups: LiveState['groups']): readonly Diagnostic[] {
+/** Warns once about each group that manifests state for a purpose, and that the gateway does not have. */
+export function checkGroups(
+  code: Diagnostic['code'],
+  writes: readonly ProposedWrite[],
+  { groups }: Pick<LiveState, 'groups'>,
+): readonly Diagnostic[] {
   if (groups === undefined || groups === 'unreadable') return [];
   const known = new Set(groups);
-  return groupFields.flatMap(([field, effect]) =>
-    asArray(write.spec[field]).flatMap((group) => {
-      if (typeof group !== 'string' || known.has(group) || !write.resource.stated.has(field)) return [];
-      const message = `unknown group "${group}" on the gateway`;
-      const hint = `the group has no members, so ${effect}`;
-      return [diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint })];
-    }),
-  );
-}
-
-/** Keeps the first diagnostic of a code with each text, and all others. */
-export function warnOnce(code: Diagnostic['code'], diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const known = new Set<string>();
-  return diagnostics.filter((one) => {
-    const key = `${one.message} ${one.hint ?? ''}`;
-    const isRepeated = one.code === code && known.has(key);
-    known.add(key);
-    return !isRepeated;
-  });
+  const found = new Map<string, Diagnostic>();
+  for (const write of writes)
+    for (const [field, effect] of groupFields)
+      for (const group of write.resource.stated.has(field) ? textsIn(write.spec[field]) : []) {
+        const key = `${group} ${effect}`;
+        if (known.has(group) || found.has(key)) continue;
+        const message = `unknown group "${group}" on the gateway`;
+        const hint = `the group has no members, so ${effect}`;
+        found.set(key, diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint }));
+      }
+  return [...found.values()];
 }
 
 /** One object that a plan creates or updates. */

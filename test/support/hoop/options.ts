@@ -68,8 +68,8 @@ export type HoopOptions = {
   readonly apiUrl?: string;
   readonly basePath?: string;
   readonly licence?: 'oss' | 'enterprise';
-  /** The provider of data masking; null for none. */
-  readonly provider?: 'alcatraz' | 'mspresidio' | 'gcp' | null;
+  /** The provider of data masking; null for none, '' for credentials without the name of one. */
+  readonly provider?: 'alcatraz' | 'mspresidio' | 'gcp' | '' | null;
   /** The organization's key for the header `Api-Key`; its caller is an admin with the free license. */
   readonly apiKey?: string;
   readonly keys?: readonly KeySeed[];
@@ -92,7 +92,7 @@ export type HoopOptions = {
 /** The settings that tests can change while the gateway runs. */
 export type ModelSettings = {
   licence: 'oss' | 'enterprise';
-  provider: 'alcatraz' | 'mspresidio' | 'gcp' | null;
+  provider: 'alcatraz' | 'mspresidio' | 'gcp' | '' | null;
   hideRoleInfo: boolean;
   /** The groups of admins and auditors. */
   roles: { readonly admin: string; readonly auditor: string };

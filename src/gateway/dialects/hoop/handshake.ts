@@ -62,7 +62,7 @@ export function readServerFeatures({ serverInfo, caller }: Handshake): ServerFea
   const license = asObject(server['license_info']);
   return {
     hasFreeLicense: license['type'] === 'oss',
-    hasMaskingProvider: server['redact_provider'] !== '' && server['has_redact_credentials'] !== false,
+    hasMaskingProvider: readProvider(server).provider !== '',
     profile: isObject(caller) ? nonEmptyText(caller['default_protection_profile']) : undefined,
     isNewer: isLater(nonEmptyText(server['version'])),
   };

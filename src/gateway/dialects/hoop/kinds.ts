@@ -3,7 +3,6 @@ import type { AllowedValues } from '../../../model/config.ts';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList, TerraformPart } from '../../dialect.ts';
 import { checkRequestRule } from './checks/access-request-rule.ts';
 import { checkAttribute } from './checks/attribute.ts';
-import { checkRunbookRule } from './checks/runbook-rule.ts';
 import { type CheckContext, type LicenseLimit, checkConnection } from './checks/connection.ts';
 import {
   checkGuardrailRule,
@@ -128,7 +127,7 @@ type HoopKind = {
   /** The types of the gateway's own Terraform provider (`hoophq/hoop`). */
   readonly terraformTypes: readonly string[];
   /** Reports what the gateway rejects, or answers with an error of its database. */
-  readonly check: (write: ProposedWrite, context: CheckContext) => readonly Diagnostic[];
+  readonly check?: (write: ProposedWrite, context: CheckContext) => readonly Diagnostic[];
   /** Lists what the free license does not allow; it also allows only one object of such a kind. */
   readonly licenseLimits?: (write: ProposedWrite) => readonly LicenseLimit[];
   /** The gateway rejects every write while it has no data masking provider. */
@@ -235,11 +234,7 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     licenseLimits: () => [],
   },
   Attribute: { wire: attribute, terraformTypes: [], check: checkAttribute },
-  RunbookRule: {
-    wire: runbookRule,
-    terraformTypes: ['hoop_runbook_rule'],
-    check: checkRunbookRule,
-  },
+  RunbookRule: { wire: runbookRule, terraformTypes: ['hoop_runbook_rule'] },
   RunbookConfiguration: {
     wire: runbookConfiguration,
     terraformTypes: ['hoop_runbook_configuration'],

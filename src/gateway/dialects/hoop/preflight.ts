@@ -14,10 +14,10 @@ import {
   refusalAt,
   type ProposedWrite,
   findReplacements,
-  warnOnce,
+  checkGroups,
 } from '../rest.ts';
 import { checkRequestRules } from './checks/access-request-rule.ts';
-import { checkAttributes, unreachableAttributes } from './checks/attribute.ts';
+import { checkAttributes, isManagedAttribute, unreachableAttributes } from './checks/attribute.ts';
 import { checkRunbookRules } from './checks/runbook-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { accessRows } from './access.ts';
@@ -52,16 +52,13 @@ export function preflightReads(proposal: PreflightRequest): readonly string[] {
 export function preflight(proposal: PreflightRequest, handshake: Handshake, answers: PreflightAnswers): PreflightResult {
   const features = readServerFeatures(handshake);
   const writes = proposedWrites(proposal);
-  const { groups } = proposal.live;
   const usedTypes = new Set(proposal.live.resources.flatMap(({ spec }) => (typeof spec['type'] === 'string' ? [spec['type']] : [])));
   const templates = readIssueTemplates(answers.get(issueTemplatesPath), proposal.live);
   const referring = findReferring(proposal, answers);
   return {
     diagnostics: [
-      ...warnOnce(
-        'hoop/unknown-group',
-        writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes })),
-      ),
+      ...writes.flatMap((write) => checkWrite(write, { features, templates, usedTypes })),
+      ...checkGroups('hoop/unknown-group', writes, proposal.live),
       ...checkAccessGroups(proposal, writes),
       ...checkRequestRules(proposal, writes),
       ...checkAttributes(proposal),
@@ -82,11 +79,11 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
 /** Reports what every gateway of version 1.148 rejects in a manifest; types that the config allows are those of a later version. */
 export function checkManifest(resource: DesiredResource, allowed: AllowedValues): readonly Diagnostic[] {
   const usedTypes = new Set(allowedTypes(allowed));
-  return checkWrite(manifestWrite(resource), { features: unknownFeatures, groups: undefined, templates: undefined, usedTypes });
+  return checkWrite(manifestWrite(resource), { features: unknownFeatures, templates: undefined, usedTypes });
 }
 
 function checkWrite(write: ProposedWrite, context: CheckContext): readonly Diagnostic[] {
-  const ofKind = hoopKinds[write.kind]?.check(write, context) ?? [];
+  const ofKind = hoopKinds[write.kind]?.check?.(write, context) ?? [];
   return [...checkTexts('hoop/nul', write), ...ofKind, ...checkAttributeNames(write)];
 }
 
@@ -103,11 +100,6 @@ function checkAttributeNames(write: ProposedWrite): readonly Diagnostic[] {
     }
     return isManagedAttribute(attribute) ? [managedAttribute(write, attribute)] : [];
   });
-}
-
-/** Returns whether the gateway sets and removes the attribute itself: it belongs to a protection profile. */
-function isManagedAttribute(attribute: string): boolean {
-  return attribute.startsWith('hoop_protection_profile-');
 }
 
 function managedAttribute(write: ProposedWrite, attribute: string): Diagnostic {

@@ -25,7 +25,6 @@ import {
   replacementReference,
   unreadableReference,
   checkGroups,
-  warnOnce,
 } from '../rest.ts';
 import { isOstiaryServer } from './handshake.ts';
 import { restList } from '../rest.ts';
@@ -43,15 +42,12 @@ export function preflightReads(proposal: PreflightRequest, handshake: Handshake)
  * runbooks that name a replaced connection.
  */
 export function preflight(proposal: PreflightRequest, handshake: Handshake, answers: PreflightAnswers): PreflightResult {
+  const writes = proposedWrites(proposal);
   return {
-    diagnostics: warnOnce(
-      'interface/unknown-group',
-      proposedWrites(proposal).flatMap((write) => [
-        ...checkTexts('interface/nul', write),
-        ...(isOstiaryServer(handshake) ? checkServed(write) : []),
-        ...checkGroups('interface/unknown-group', write, proposal.live.groups),
-      ]),
-    ),
+    diagnostics: [
+      ...writes.flatMap((write) => [...checkTexts('interface/nul', write), ...(isOstiaryServer(handshake) ? checkServed(write) : [])]),
+      ...checkGroups('interface/unknown-group', writes, proposal.live),
+    ],
     refusals: [],
     indivisible: new Map(),
     references: answers.has(templates.path) ? findReferences(proposal, answers.get(templates.path)) : [],

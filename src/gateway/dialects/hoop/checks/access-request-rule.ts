@@ -5,15 +5,14 @@ import type { BlockedMove, PreflightRequest } from '../../../../model/gateway.ts
 import { type EdgeChange, liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../../../model/resource.ts';
-import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
-import type { CheckContext } from './connection.ts';
+import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import { checkName } from './name.ts';
 
 const kind = 'AccessRequestRule';
 
-/** Reports what the gateway rejects of an access-request rule, and warns about groups that it does not have. */
-export function checkRequestRule(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
-  return [...checkName(write), ...checkApprovals(write), ...checkIgnored(write), ...checkGroups('hoop/unknown-group', write, groups)];
+/** Reports what the gateway rejects of an access-request rule. */
+export function checkRequestRule(write: ProposedWrite): readonly Diagnostic[] {
+  return [...checkName(write), ...checkApprovals(write), ...checkIgnored(write)];
 }
 
 /** Reports groups that a manifest ignores and the gateway rejects beside those that it states. */

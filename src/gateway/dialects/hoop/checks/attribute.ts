@@ -7,14 +7,13 @@ import { type Refusal, renamesOf } from '../../../../model/plan/plan.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { isMachineIdentity } from '../../../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
-import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
-import type { CheckContext } from './connection.ts';
+import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import { checkPathName, isPartOfPath } from './name.ts';
 
 const kind = 'Attribute';
 
-/** Reports names that the gateway keeps for itself, and warns about groups that it does not have. */
-export function checkAttribute(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
+/** Reports names that the gateway keeps for itself. */
+export function checkAttribute(write: ProposedWrite): readonly Diagnostic[] {
   const owner = ownerOf(write.name);
   if (owner !== undefined && write.creates) {
     return [
@@ -25,12 +24,17 @@ export function checkAttribute(write: ProposedWrite, { groups }: CheckContext): 
       }),
     ];
   }
-  return [...checkPathName(write), ...checkGroups('hoop/unknown-group', write, groups)];
+  return checkPathName(write);
+}
+
+/** Returns whether the gateway sets and removes the attribute itself: it belongs to a protection profile. */
+export function isManagedAttribute(name: string): boolean {
+  return name.startsWith('hoop_protection_profile-');
 }
 
 /** Returns what manages the attributes with a name; lists do not show those of rulepacks. */
 function ownerOf(name: string): string | undefined {
-  if (name.startsWith('hoop_protection_profile-')) return 'the gateway’s protection profile';
+  if (isManagedAttribute(name)) return 'the gateway’s protection profile';
   return name.startsWith('rulepack_') ? 'a rulepack of the gateway' : undefined;
 }
 

@@ -2,7 +2,7 @@ import { isUuid } from '../../../../model/resource.ts';
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { asArray, asText, isObject, type Json } from '../../../../model/json.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
-import { diagnosticAt, type ProposedWrite, checkGroups, proposedWrites } from '../../rest.ts';
+import { diagnosticAt, type ProposedWrite, proposedWrites } from '../../rest.ts';
 import { checkName } from './name.ts';
 import { types, valueNames } from '../fields.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
@@ -78,8 +78,6 @@ function lowerCase(value: Json | undefined): string {
 /** What a proposed write is checked against. */
 export type CheckContext = {
   readonly features: ServerFeatures;
-  /** The names of the gateway's groups, as far as it lists them. */
-  readonly groups: LiveState['groups'];
   /** Undefined where the gateway was not asked. */
   readonly templates: IssueTemplates | undefined;
   /** The types of live connections. */
@@ -103,7 +101,6 @@ export function checkConnection(write: ProposedWrite, context: CheckContext): re
     ...checkIssueTemplate(write, context.templates),
     ...checkTags(write),
     ...checkLegacyTags(write),
-    ...checkGroups('hoop/unknown-group', write, context.groups),
     ...checkReviewerLengths(write),
     ...checkProfile(write, context.features.profile),
   ];

@@ -3,13 +3,7 @@ import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { liveById } from '../../../../model/live.ts';
 import { type Change, liveKeyOf } from '../../../../model/plan/plan.ts';
 import { nameOf, type ResourceId } from '../../../../model/resource.ts';
-import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
-import type { CheckContext } from './connection.ts';
-
-/** Warns about groups of a runbook rule that the gateway does not have. */
-export function checkRunbookRule(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
-  return checkGroups('hoop/unknown-group', write, groups);
-}
+import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 
 /** Reports runbook rules that would include every connection although no manifest says so, and those that would not although it does. */
 export function checkRunbookRules(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
