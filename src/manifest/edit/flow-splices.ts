@@ -1,6 +1,15 @@
 import { appendAll } from '../../model/collections.ts';
 import type { ParsedNode } from 'yaml';
-import { type SourceText, displayColumn, lineEnd, lineStart, nextLineStart, type Splice, type SourceItem } from './source-text.ts';
+import {
+  type SourceText,
+  displayColumn,
+  lineEnd,
+  lineStart,
+  nextLineStart,
+  type Splice,
+  type SourceItem,
+  insertion,
+} from './source-text.ts';
 
 /** The texts of new items, and the item that precedes them, if any. */
 type FlowAddition = { readonly behind: SourceItem | undefined; readonly texts: readonly string[] };
@@ -28,7 +37,7 @@ export function createFlowSplices(
     if (behind === undefined) return inFront(source, first, texts);
     return isRows && standsAlone(text, behind)
       ? addedRows(source, behind, texts, { close, endsOpen: endsOpen && behind === last })
-      : [at(behind.end, texts.map((one) => comma + one).join(''))];
+      : [insertion(behind.end, texts.map((one) => comma + one).join(''))];
   });
   const cut = cutRuns(source, parts, kept);
   const isLeft = endsOpen && cut.every(({ start }) => start !== last.end) && additions.every(({ behind }) => behind !== last);
@@ -50,7 +59,7 @@ function replaceAllItems({ text }: SourceText, { open, close, parts }: Whole, { 
   const column = ' '.repeat(displayColumn(text, first.start));
   const comma = commaBehind(text, parts.at(-1), close) === undefined ? '' : ',';
   const lines = texts.map((one, index) => `${column}${one}${index < texts.length - 1 ? ',' : comma}\n`).join('');
-  return [...parts.map((part) => cutRow(text, part)), at(lineStart(text, first.start), lines)];
+  return [...parts.map((part) => cutRow(text, part)), insertion(lineStart(text, first.start), lines)];
 }
 
 /** Returns the offset after the comma that follows an item, if there is one. */
@@ -63,7 +72,7 @@ function commaBehind(text: string, part: SourceItem | undefined, close: number):
 function inFront({ text }: SourceText, first: SourceItem | undefined, texts: readonly string[]): readonly Splice[] {
   if (first === undefined) return [];
   const gap = standsAlone(text, first) ? `,\n${' '.repeat(displayColumn(text, first.start))}` : ', ';
-  return [at(first.start, texts.map((one) => one + gap).join(''))];
+  return [insertion(first.start, texts.map((one) => one + gap).join(''))];
 }
 
 /** Returns whether an item shares its lines with no other. */
@@ -80,8 +89,8 @@ function addedRows({ text }: SourceText, behind: SourceItem, texts: readonly str
   const pad = `\n${' '.repeat(displayColumn(text, behind.start))}`;
   const comma = /^\s*,/.exec(text.slice(behind.end, close))?.[0];
   const lines = texts.map((one) => pad + one).join(',');
-  if (comma === undefined) return [at(behind.end, ','), at(lineEnd(text, behind.end), lines)];
-  return [at(lineEnd(text, behind.end + comma.length), endsOpen ? lines : `${lines},`)];
+  if (comma === undefined) return [insertion(behind.end, ','), insertion(lineEnd(text, behind.end), lines)];
+  return [insertion(lineEnd(text, behind.end + comma.length), endsOpen ? lines : `${lines},`)];
 }
 
 /** Cuts runs of items: whole lines if they have their own, else each item with one comma. */
@@ -123,8 +132,4 @@ function holdsComment(text: string, { start, end }: Pick<Splice, 'start' | 'end'
   let rest = text.slice(start, end);
   for (const part of parts) if (part.start >= start && part.end <= end) rest = rest.replace(text.slice(part.start, part.end), () => '');
   return rest.includes('#');
-}
-
-function at(offset: number, text: string): Splice {
-  return { start: offset, end: offset, text };
 }

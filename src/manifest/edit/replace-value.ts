@@ -25,6 +25,7 @@ import {
   isAbsent,
   listSourceItems,
   type ValueSite,
+  insertion,
 } from './source-text.ts';
 
 /** Replaces the value at a site. */
@@ -87,7 +88,7 @@ function placeText(source: SourceText, site: ValueSite, written: ValueText): rea
   if (isAbsent(site)) {
     const put = site.lacksColon === true ? `:${inline}` : inline;
     const end = lineEnd(text, after);
-    return lines === '' ? [at(after, put)] : [at(after, put), at(end, lines)];
+    return lines === '' ? [insertion(after, put)] : [insertion(after, put), insertion(end, lines)];
   }
   const start = contentStart(site);
   const end = contentEnd(source, site);
@@ -112,7 +113,7 @@ function replaceBelow(
 ): readonly Splice[] {
   if (lines.length === 0 && !isBlockCollection(site)) return [{ start, end, text: inline.trimStart() }];
   return [
-    at(after, inline),
+    insertion(after, inline),
     {
       start: lineBreakBefore(text, lineStart(text, start)),
       end: lineEnd(text, lastOffset(text, end)),
@@ -165,8 +166,4 @@ function replaceBlockScalar({ text }: SourceText, site: ValueSite, node: ParsedN
 
 function headerOf(text: string): string {
   return /^[|>][-+\d]*/.exec(text)?.[0] ?? '';
-}
-
-function at(offset: number, text: string): Splice {
-  return { start: offset, end: offset, text };
 }

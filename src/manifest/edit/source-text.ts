@@ -114,13 +114,23 @@ export function toSourceText(source: string): SourceText {
 
 /** Applies splices that do not overlap to a text whose lines end in one way; insertions at one offset keep their order. */
 export function applySplices({ mark, text, lineEnding }: SourceText, splices: readonly Splice[]): string {
-  let edited = mark;
-  let from = 0;
+  return (mark + splicePart(text, [0, text.length], splices)).replaceAll('\n', lineEnding);
+}
+
+/** Returns a part of a text with the splices within it applied. */
+export function splicePart(text: string, [start, end]: readonly [number, number], splices: readonly Splice[]): string {
+  let edited = '';
+  let from = start;
   for (const splice of splices.toSorted((left, right) => left.start - right.start || left.end - right.end)) {
     edited += text.slice(from, Math.max(from, splice.start)) + splice.text;
     from = Math.max(from, splice.end);
   }
-  return (edited + text.slice(from)).replaceAll('\n', lineEnding);
+  return edited + text.slice(from, end);
+}
+
+/** Returns the splice that inserts a text. */
+export function insertion(offset: number, text: string): Splice {
+  return { start: offset, end: offset, text };
 }
 
 /** A replacement of a part of a text. `loses` is set if it would remove an unrelated comment. */

@@ -6,7 +6,16 @@ import { commentsOf } from '../yaml/comments.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
 import { aboveComments, endWithComments, isAloneOnLine } from '../edit/render-splices.ts';
-import { displayColumn, isFlow, lineStart, listSourceItems, nextLineStart, type SourceItem } from '../edit/source-text.ts';
+import {
+  displayColumn,
+  isFlow,
+  lineStart,
+  listSourceItems,
+  nextLineStart,
+  type SourceItem,
+  type Splice,
+  splicePart,
+} from '../edit/source-text.ts';
 import { fieldNodes, findChildNode, resolveReference } from '../schema-nodes.ts';
 
 /** The schemas of documents by kind. */
@@ -87,9 +96,6 @@ function notFormatted({ path }: SourceFile): Diagnostic {
   };
 }
 
-/** A replaced part of a text. */
-type Replaced = { readonly start: number; readonly end: number; readonly text: string };
-
 type Ordering = { readonly text: string; readonly schema: JsonObject };
 
 /**
@@ -99,10 +105,10 @@ type Ordering = { readonly text: string; readonly schema: JsonObject };
  */
 function orderFields(document: Document.Parsed, text: string, schema: JsonObject): string {
   const replaced = document.contents === null ? [] : orderNode(document.contents, schema, { text, schema });
-  return applyReplaced(text, 0, text.length, replaced);
+  return splicePart(text, [0, text.length], replaced);
 }
 
-function orderNode(node: ParsedNode, schema: JsonObject, ordering: Ordering): readonly Replaced[] {
+function orderNode(node: ParsedNode, schema: JsonObject, ordering: Ordering): readonly Splice[] {
   if (isSeq(node)) {
     const items = schema['items'];
     const entry = isObject(items) ? resolveReference(ordering.schema, items) : {};
@@ -136,14 +142,14 @@ function sorted(items: readonly SourceItem[], fields: readonly string[]): readon
 type Move = {
   readonly items: readonly SourceItem[];
   readonly wanted: readonly SourceItem[];
-  readonly below: ReadonlyMap<SourceItem, readonly Replaced[]>;
+  readonly below: ReadonlyMap<SourceItem, readonly Splice[]>;
 };
 
 /**
  * Replaces the lines of a map by the same lines in another order; undefined where its items are not on lines of their own. Comments above the
  * first field of a file stay there: they are about the file.
  */
-function moveItems(node: YAMLMap.Parsed, { items, wanted, below }: Move, text: string): readonly Replaced[] | undefined {
+function moveItems(node: YAMLMap.Parsed, { items, wanted, below }: Move, text: string): readonly Splice[] | undefined {
   const [first] = items;
   if (first === undefined || items.slice(1).some((item) => !isAloneOnLine(text, item))) return undefined;
   const isCompact = !isAloneOnLine(text, first);
@@ -154,7 +160,7 @@ function moveItems(node: YAMLMap.Parsed, { items, wanted, below }: Move, text: s
   for (const item of items) {
     const last = endWithComments(text, item);
     const end = text[last - 1] === '\n' ? last : nextLineStart(text, last);
-    const chunk = applyReplaced(text, from, end, below.get(item) ?? []);
+    const chunk = splicePart(text, [from, end], below.get(item) ?? []);
     chunks.set(item, chunk.endsWith('\n') ? chunk : `${chunk}\n`);
     from = end;
   }
@@ -167,14 +173,4 @@ function moveItems(node: YAMLMap.Parsed, { items, wanted, below }: Move, text: s
   const [head = ''] = moved;
   if (isCompact && /^[ \t]*#/.test(head)) return undefined;
   return [{ start, end: from, text: [isCompact ? head.slice(pad.length) : head, ...moved.slice(1)].join('') }];
-}
-
-function applyReplaced(text: string, from: number, to: number, replaced: readonly Replaced[]): string {
-  const pieces: string[] = [];
-  let at = from;
-  for (const one of replaced.toSorted((left, right) => left.start - right.start)) {
-    pieces.push(text.slice(at, one.start), one.text);
-    at = one.end;
-  }
-  return [...pieces, text.slice(at, to)].join('');
 }
