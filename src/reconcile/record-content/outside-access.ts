@@ -180,14 +180,11 @@ function changeOf({ was, is }: ObjectPair, { column, fields, connections }: Colu
   const isPart = isRow || bearsRoles(column);
   const happened = isPart || (was !== undefined && is !== undefined) ? 'changed' : was === undefined ? 'created' : 'deleted';
   const shown = fields.filter(({ name }) => name !== 'id' && name !== 'name');
+  const compared = was === undefined || is === undefined ? shown.filter(({ name }) => name !== 'managed_by') : fields;
   const changed =
-    was !== undefined && is !== undefined
-      ? compareSpecs(fields, is, was, [])
-      : wholeFields(
-          isPart ? shown.filter(({ name }) => name !== 'managed_by') : shown,
-          is ?? was ?? {},
-          is === undefined ? 'before' : 'after',
-        );
+    happened === 'changed'
+      ? compareSpecs(compared, is ?? normalizeObject(fields, {}), was ?? {}, [])
+      : wholeFields(shown, is ?? was ?? {}, is === undefined ? 'before' : 'after');
   if (happened === 'changed' && changed.length === 0) return [];
   const valueOf = (field: string): string => asText(is?.[field]) || asText(was?.[field]);
   const managedBy = valueOf('managed_by');

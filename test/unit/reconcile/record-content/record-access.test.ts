@@ -147,6 +147,20 @@ describe('an object that is created again', () => {
   });
 });
 
+function pathsFrom(before: AccessLists, after: AccessLists): unknown {
+  return changesFrom(recordOf(before), after)?.changes.map(({ id, happened, fields }) => [id, happened, fields.map(({ path }) => path)]);
+}
+
+test('a connection that is given to groups, and a user who becomes an admin, change by elements', () => {
+  const lists = { 'access-control': [full['access-control']], users: [full.users] };
+  const changed = [
+    ['Connection/orders-db', 'changed', ['/access_groups/dba', '/access_groups/sre']],
+    ['User/ana@orders.example', 'changed', ['/roles/admin']],
+  ];
+  expect(pathsFrom({ 'access-control': [] }, lists)).toEqual(changed);
+  expect(pathsFrom(lists, { 'access-control': [] })).toEqual(changed);
+});
+
 describe('a list that the token cannot read', () => {
   const hidden: AccessLists = { ...fullState, 'access-request-rules': 'unreadable' };
   const without = { ...fullState, 'access-request-rules': [] };
