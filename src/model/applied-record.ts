@@ -35,6 +35,11 @@ export type PendingObject = {
   readonly holds?: readonly Pointer[];
 };
 
+/** Returns the identity on the gateway of an object that a record names. */
+export function recordedKeyOf({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): ResourceId {
+  return key;
+}
+
 /** What an incomplete apply writes; without a commit its manifests are not committed. */
 export type PendingWrites = {
   readonly commit?: string;

@@ -1,4 +1,12 @@
-import type { AppliedRecord, BegunEdges, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
+import {
+  type AppliedRecord,
+  type BegunEdges,
+  type PendingObject,
+  recordedKeyOf,
+  type Remembered,
+  type RememberedObject,
+  type WrittenForm,
+} from '../model/applied-record.ts';
 import { addToGroup } from '../model/collections.ts';
 import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../model/desired.ts';
 import { defined } from '../model/json.ts';
@@ -44,8 +52,8 @@ export function onlyDeclared(
   const unproven = new Set<ResourceId>();
   const declared = new Map([...states].map(([commit, state]) => [commit, indexDeclared(state)]));
   const isProven = (commit: string | undefined, { id, key = id, ours }: Pick<PendingObject, 'id' | 'key' | 'ours'>): boolean => {
-    const state = commit === undefined ? undefined : declared.get(commit);
-    const isElsewhere = commit !== undefined && elsewhere.has(commit);
+    const state = declared.get(commit ?? '');
+    const isElsewhere = elsewhere.has(commit ?? '');
     // A deletion closes objects that its commit does not declare.
     const isDeclared = state !== undefined && (!ours || state.ids.has(id) || state.idsOf.has(key));
     if (!isElsewhere && !isDeclared) unproven.add(id);
@@ -54,7 +62,7 @@ export function onlyDeclared(
   const orphans = record.orphans.filter((orphan) => isProven(orphan.commit, { ...orphan, ours: true }));
   const pending = record.pending.flatMap((writes) => {
     const { commit, objects, edges } = writes;
-    const state = commit === undefined ? undefined : declared.get(commit);
+    const state = declared.get(commit ?? '');
     const left = objects.filter((object) => isProven(commit, object));
     const attached = edges.filter((edge) => state !== undefined && declaresEdge(state, edge));
     return left.length + attached.length === 0 ? [] : [{ ...writes, objects: left, edges: attached }];
@@ -87,15 +95,14 @@ export function recallObjects(
   states: ReadonlyMap<string, DesiredState>,
   elsewhere: ReadonlySet<string> = new Set(),
 ): Remembered {
-  const manifestAt = (commit: string | undefined, { id, key = id }: Pick<PendingObject, 'id' | 'key'>): DesiredResource | undefined => {
-    const state = commit === undefined ? undefined : states.get(commit);
-    return state === undefined ? undefined : desiredByKey(state.resources).get(key);
-  };
+  const manifestAt = (commit: string | undefined, one: Pick<PendingObject, 'id' | 'key'>): DesiredResource | undefined =>
+    desiredByKey(states.get(commit ?? '')?.resources ?? []).get(recordedKeyOf(one));
   const objects = new Map<ResourceId, RememberedObject>();
   const written = new Map<ResourceId, readonly WrittenForm[]>();
   for (const orphan of record.orphans) {
-    if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
-    const { id, key = id, uid } = orphan;
+    if (elsewhere.has(orphan.commit ?? '')) continue;
+    const { uid } = orphan;
+    const key = recordedKeyOf(orphan);
     objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
   }
   const begun: BegunEdges[] = [];
@@ -103,20 +110,20 @@ export function recallObjects(
     isComplete(one) && !(one.ours && isMoved(manifestAt(commit, one)));
   const created = new Map(
     record.pending.flatMap(({ commit, objects: all }, index) =>
-      all.flatMap((one) => (one.ours && isDone(commit, one) ? [[pendingKeyOf(one), index] as const] : [])),
+      all.flatMap((one) => (one.ours && isDone(commit, one) ? [[recordedKeyOf(one), index] as const] : [])),
     ),
   );
   for (const [index, { commit, objects: all }] of record.pending.entries()) {
-    if (commit !== undefined && elsewhere.has(commit)) continue;
-    const state = commit === undefined ? undefined : states.get(commit);
+    if (elsewhere.has(commit ?? '')) continue;
+    const state = states.get(commit ?? '');
     // What an apply deleted, and a later one created again, was another object.
     const pending = all.filter(
-      (one) => one.ours || manifestAt(commit, one) !== undefined || index >= (created.get(pendingKeyOf(one)) ?? index),
+      (one) => one.ours || manifestAt(commit, one) !== undefined || index >= (created.get(recordedKeyOf(one)) ?? index),
     );
     const done = pending.filter((one) => isDone(commit, one));
     begun.push({
-      keys: new Set(pending.map(pendingKeyOf)),
-      done: new Map(done.map(({ id, key = id, detached = [] }) => [key, detached])),
+      keys: new Set(pending.map(recordedKeyOf)),
+      done: new Map(done.map((one) => [recordedKeyOf(one), one.detached ?? []])),
       edges: state?.edges,
     });
     for (const one of pending) {
@@ -142,16 +149,12 @@ export function recallObjects(
   const edges = [...states.values()].flatMap((state) => state.edges.filter((edge) => edgeTouches(edge, objects)));
   // A successor also gets what was attached to its predecessor outside Ostiary: no manifest declares that.
   const attached = record.pending.flatMap((one) => {
-    const state = one.commit === undefined ? undefined : states.get(one.commit);
+    const state = states.get(one.commit ?? '');
     if (state === undefined) return one.edges;
     const declared = indexDeclared(state);
     return one.edges.filter((edge) => declaresEdge(declared, edge));
   });
   return { objects: [...objects.values()], edges, written, attached, begun };
-}
-
-function pendingKeyOf({ id, key = id }: PendingObject): ResourceId {
-  return key;
 }
 
 /** Returns whether an object has another name before: a rename knows the id of its object before it is written. */

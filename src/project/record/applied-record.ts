@@ -15,6 +15,7 @@ import {
   type AppliedRecord,
   type PendingObject,
   type PendingWrites,
+  recordedKeyOf,
   type RecordedOrphan,
   type RecordSignature,
 } from '../../model/applied-record.ts';
@@ -255,7 +256,7 @@ export function incompleteRecord(
   commit: string | undefined,
 ): AppliedRecord {
   const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
-  const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
+  const isLive = (one: RecordedOrphan | PendingObject): boolean => !deleted.has(recordedKeyOf(one));
   const { pending, orphans, ...rest } = withPending(record, { ...defined({ commit }), ...writes });
   const isLeft = (one: PendingObject): boolean => !one.ours || isLive(one);
   const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLeft) }, record.commit));

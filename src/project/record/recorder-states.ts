@@ -1,4 +1,4 @@
-import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts';
+import { type AppliedRecord, type PendingWrites, recordedKeyOf } from '../../model/applied-record.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, RefusedError } from '../../model/errors.ts';
@@ -239,7 +239,7 @@ function lostLeaseOf(state: RecorderState): LostLease | undefined {
 /** Adds what this apply wrote to the record of the apply that took over its lease, and leaves everything else in it. */
 async function addWrites(session: RecorderSession, { complete, writes, deleted }: RecordedEnd): Promise<readonly Diagnostic[]> {
   const { applied: commit } = await session.readHead();
-  const objects = writes.objects.filter(({ id, key = id }) => !deleted.has(key));
+  const objects = writes.objects.filter((one) => !deleted.has(recordedKeyOf(one)));
   const added = { ...defined({ commit }), objects, edges: writes.edges };
   for (let move = 0; ; move += 1) {
     const read = await readMoved(session);

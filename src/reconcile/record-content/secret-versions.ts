@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { PendingWrites } from '../../model/applied-record.ts';
+import { type PendingWrites, recordedKeyOf } from '../../model/applied-record.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
@@ -99,7 +99,7 @@ export function withChangedSecrets(
   const versions = readPairs(secrets, hashLength);
   const declared = desiredByKey(resources);
   // An apply that was interrupted may have written these, and recorded no version.
-  const unproven = new Set(pending.flatMap(({ objects }) => objects.map(({ id, key = id }) => key)));
+  const unproven = new Set(pending.flatMap(({ objects }) => objects.map(recordedKeyOf)));
   const changedSide = ({ id, uid, secretsVersion }: LiveResource): LiveResource['changedSecrets'] => {
     const version = versions.get(shortHash([uid]));
     if (version === undefined || secretsVersion === undefined) return undefined;
