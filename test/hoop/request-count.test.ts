@@ -43,6 +43,7 @@ test('plans of many connections after an apply make at most 30 requests, none pe
   const project = await hoopProject();
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret, reviewers: ['dba'] })])));
   project.write({ 'access/no-drop.yaml': guardrail('no-drop', ['DROP'], { connection_ids: names.slice(0, 60) }) });
+  project.write({ 'access/no-truncate.yaml': guardrail('no-truncate', ['TRUNCATE']) });
   const applied = await project.ostiary(['apply', '--yes', '--quiet']);
   expect([applied.code, applied.stderr]).toEqual([0, '']);
   expect(applied.requests.length).toBeLessThanOrEqual(count + 50);
@@ -52,14 +53,20 @@ test('plans of many connections after an apply make at most 30 requests, none pe
   const part = await project.ostiary(selected);
   expect([part.code, part.stdout]).toEqual([0, expect.stringMatching(/in sync\. Not compared: 119 other connections, and access/)]);
   expect(part.requests.length).toBeLessThanOrEqual(11);
-  // What changes is judged by everything that decides access to it.
-  project.write({ 'access/connection-0007.yaml': connection('connection-0007', { secret, reviewers: ['sre'] }) });
-  const judged = await project.ostiary(selected);
-  expect([judged.stdout, judged.requests.length, new Set(judged.requests).size]).toEqual([
-    expect.stringContaining('Not compared: 119 other connections'),
-    16,
-    16,
-  ]);
+  // What changes is judged by what decides this change alone: a review depends on who can use the connection, a tag on nothing.
+  for (const [spec, most] of [
+    [{ reviewers: ['sre'] }, 14],
+    [{ reviewers: ['dba'], connection_tags: { env: 'prod' } }, 12],
+    [{ reviewers: ['dba'], guardrail_rules: ['no-drop', 'no-truncate'] }, 12],
+  ] as const) {
+    project.write({ 'access/connection-0007.yaml': connection('connection-0007', { secret, ...spec }) });
+    const judged = await project.ostiary(selected);
+    expect([judged.stdout, judged.requests.length, new Set(judged.requests).size]).toEqual([
+      expect.stringContaining('Not compared: 119 other connections'),
+      most,
+      most,
+    ]);
+  }
   // Where it leads elsewhere, what the others do matters; nothing is read twice.
   project.write({
     'access/connection-0007.yaml': connection('connection-0007', { secret: { ...secret, 'envvar:HOST': { value: '10.0.0.6' } } }),

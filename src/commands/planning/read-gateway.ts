@@ -18,7 +18,7 @@ import { withTools } from '../../model/spec/tool-lists.ts';
 import { unreadPlaces } from '../../protection/compare/destinations.ts';
 import { readDetails } from '../../import/choose-objects.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
-import { type NeededPart, partFor, proposedPart, selectedParts } from '../../reconcile/prepare/needed-objects.ts';
+import { type NeededPart, partFor, proposedPart, selectedPart } from '../../reconcile/prepare/needed-objects.ts';
 import type { Prepared, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { differencesBetweenStates } from '../../reconcile/explain/affected-by.ts';
 import { draftPlan, type PlanDraft } from '../../reconcile/reconcile.ts';
@@ -40,11 +40,11 @@ type ConnectedGateway = { readonly gateway: Gateway; readonly identity: GatewayI
 /** A gateway with everything that its lists contain. */
 type ListedGateway = ConnectedGateway & { readonly listed: LiveState };
 
-/** The result of the work of a caller, and a gateway: what its lists contain if they were read, or the parts that may show the plan, the smallest one first. */
+/** The result of the work of a caller, and a gateway: what its lists contain if they were read, or the part that may show the plan. */
 type ReadInput<T> = {
   readonly done: T;
   readonly read: ConnectedGateway & { readonly listed?: LiveState };
-  readonly parts: readonly NeededPart[];
+  readonly part?: NeededPart | undefined;
 };
 
 type PartInput = {
@@ -61,28 +61,24 @@ export async function readAfter<T extends PartInput>(
   work: () => Promise<T>,
 ): Promise<ReadInput<T>> {
   const done = await work();
-  const parts = target.reportUnmanaged ? [] : neededParts(done);
-  return { done, read: await connect(target, reading), parts };
+  const part = target.reportUnmanaged ? undefined : neededPart(done);
+  return { done, read: await connect(target, reading), part };
 }
 
 /**
- * Returns the parts of a gateway that may show a plan, the smallest one first. A branch that is behind, a record that is missing or not finished, and
- * manifests that cannot be planned ask for everything, and so does a proposal with policies or access tests, which look at every connection.
+ * Returns the part of a gateway that may show a plan. A branch that is behind, a record that is missing or not finished, and manifests that cannot
+ * be planned ask for everything, and so does a proposal with policies or access tests, which look at every connection.
  */
-function neededParts({ desired, planBase, policies: { rules }, unplannable }: PartInput): readonly NeededPart[] {
+function neededPart({ desired, planBase, policies: { rules }, unplannable }: PartInput): NeededPart | undefined {
   const { base, isUnrecorded, read, own, proposed, behind } = planBase;
   const isSettled = isUnrecorded !== true && behind === undefined && (read?.record.pending ?? []).length === 0;
-  if (!isSettled || unplannable !== undefined) return [];
-  if (own === undefined) return selectedParts(desired, { base: base?.desired, registry: readableKinds, isChecked: rules.length > 0 });
+  if (!isSettled || unplannable !== undefined) return undefined;
+  if (own === undefined) return selectedPart(desired, { base: base?.desired, registry: readableKinds, isChecked: rules.length > 0 });
   const states = [desired, base?.desired, own, proposed?.reviewed];
   const isChecked = states.some((state) => (state?.policies ?? []).length + (state?.accessTests ?? []).length > 0);
-  if (base === undefined || isChecked || rules.length > 0 || desired.unselected.length > 0) return [];
-  return [
-    proposedPart(
-      differencesBetweenStates(base.desired, desired).flatMap(({ names }) => names),
-      readableKinds,
-    ),
-  ];
+  if (base === undefined || isChecked || rules.length > 0 || desired.unselected.length > 0) return undefined;
+  const changed = differencesBetweenStates(base.desired, desired).flatMap(({ names }) => names);
+  return proposedPart(changed, readableKinds);
 }
 
 /** What was read of a gateway: the part of it that this is, everything without a part; and the draft that shows that it is enough. */
@@ -98,7 +94,7 @@ type EnoughOptions<T> = {
 
 /** Reads more of a gateway until what was read shows the whole plan. */
 export async function readUntilEnough<T extends { readonly live: LiveState }>(
-  { read, parts: [part, ...larger] }: Omit<ReadInput<unknown>, 'done'>,
+  { read, part }: Omit<ReadInput<unknown>, 'done'>,
   reading: ReadingOptions,
   { given, gather, known = [] }: EnoughOptions<T>,
 ): Promise<EnoughRead<T>> {
@@ -111,10 +107,9 @@ export async function readUntilEnough<T extends { readonly live: LiveState }>(
   const draft = isPart ? draftPlan({ ...given, live }).value : undefined;
   const shown = draft && partFor(draft, part);
   if (shown === part) return { ...found, part, draft };
-  const parts = shown === undefined ? (isPart ? larger : []) : [shown, ...larger];
   const whole = live.resources.filter(({ id, leftOut }) => leftOut === undefined && part.objects.has(id));
   // The rest of what was read is not kept while more is read, so nothing is awaited here.
-  return readUntilEnough({ read: { gateway, identity: read.identity }, parts }, reading, { given, gather, known: whole });
+  return readUntilEnough({ read: { gateway, identity: read.identity }, part: shown }, reading, { given, gather, known: whole });
 }
 
 /** Returns the plan of a part: it states what was not read. The digest of a proposal leaves out held drift, because it need not show that. */
@@ -162,7 +157,7 @@ export async function readWhile<T>({ target }: OpenProject, reading: ReadingOpti
     isAwaited = true;
     const [listed] = await listing;
     if (listed.status === 'rejected') throw listed.reason;
-    return { done, read: listed.value, parts: [] };
+    return { done, read: listed.value };
   } catch (error) {
     stop.abort();
     const [listed] = await listing;

@@ -62,6 +62,17 @@ export function decidingKindsOf({ fields, ofRules, decidedWith = [] }: ControlRo
   ];
 }
 
+/** Returns the kinds whose objects decide what a change of some fields of a connection, or of the rules of some kinds on it, does to its controls. */
+export function decidingKindsFor(names: ReadonlySet<string>, rules: ReadonlySet<string>): ReadonlySet<string> {
+  const isChanged = ({ fields: { Connection: own = [] }, conditions = [], selects = [], ofRules }: ControlRow): boolean =>
+    [...own, ...conditions, ...selects].some((name) => names.has(name)) || (ofRules !== undefined && rules.has(ofRules.kind));
+  const changed = controlTable.filter(isChanged);
+  // What people may do decides how these compare, and all of them form it.
+  const ofPeople = controlTable.filter(({ compare, fields }) => compare === undefined && fields['Connection'] !== undefined);
+  const all = changed.some(({ compare }) => compare === undefined) ? [...changed, ...ofPeople] : changed;
+  return new Set(all.flatMap(({ fields }) => Object.keys(fields)));
+}
+
 /** Returns the names of the fields of a kind that some controls read. */
 export function fieldsRead(kind: string, controls: readonly ControlType[] = controlTypes): readonly string[] {
   return [...new Set(controls.flatMap((control) => rows[control].fields[kind] ?? []))];
