@@ -116,7 +116,6 @@ export type Result = {
   readonly isFailure: boolean;
   /** The order in which results are left out for length; the lowest stay longest. */
   readonly order: number;
-  readonly likeness: string;
 };
 
 /** What happened. */

@@ -2,7 +2,6 @@ import type { JsonObject } from '../../model/json.ts';
 import { documentJson } from '../document-json.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import { type Action, deletedOutside } from '../../model/plan/plan.ts';
-import { kindOf } from '../../model/resource.ts';
 import type { Result, ResultsBlock, Sign } from '../blocks.ts';
 import type { AppliedPlan, ReportDocument } from '../document.ts';
 import { allowancesBlock, noticesBlock } from '../rows/lines.ts';
@@ -110,7 +109,7 @@ const signs: Readonly<Partial<Record<OutcomeWord, Sign>>> = {
 /** Returns the outcomes of an apply. */
 function resultsBlock({ outcomes }: ApplyResult): ResultsBlock {
   const results = outcomes.map((outcome): Result => {
-    const { id, status, action, begun, code, message, hint } = outcome;
+    const { id, status, begun, code, message, hint } = outcome;
     const word = outcomeWord(outcome);
     const sign = signs[word];
     return {
@@ -122,7 +121,6 @@ function resultsBlock({ outcomes }: ApplyResult): ResultsBlock {
       hint,
       isFailure: status === 'failed' || begun === true || (status === 'blocked' && isUnfinished(outcome)),
       order: order[status],
-      likeness: JSON.stringify([status, action, code, message, hint, kindOf(id)]),
     };
   });
   return { type: 'results', results };

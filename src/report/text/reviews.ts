@@ -85,26 +85,22 @@ function ageText(seconds: number): string {
 
 /** Returns one review: its status, its session, and the decision of each group. */
 export function reviewText(review: ReviewDetails, terminal: Terminal): string {
-  const { id, status, about } = review;
-  const facts = [
-    ...(about === undefined
-      ? [['session', `${review.session} (the token cannot read it)`]]
+  const { about, session, created_at: requested } = review;
+  const asked =
+    about === undefined
+      ? [['session', `${session} (the token cannot read it)`]]
       : [
           ['connection', about.connection],
           ['requester', about.requester],
           ['input', boundedInput(about.input, shownInput)],
-          ['session', review.session],
-        ]),
-    ['requested', review.created_at],
-    ...decisionFacts(review),
-  ];
-  return factsText(`${escapeTerminal(id)}  ${paintOf(status, terminal)(escapeTerminal(status))}`, facts, terminal);
+          ['session', session],
+        ];
+  return factsText(review, [...asked, ['requested', requested], ...decisionFacts(review)], terminal);
 }
 
 /** Returns the state of a review after a decision, without what its session is about. */
 export function decisionText(review: ReviewDetails, terminal: Terminal): string {
-  const status = paintOf(review.status, terminal)(escapeTerminal(review.status));
-  return factsText(`${escapeTerminal(review.id)}  ${status}`, decisionFacts(review), terminal);
+  return factsText(review, decisionFacts(review), terminal);
 }
 
 function decisionFacts(review: ReviewDetails): readonly (readonly string[])[] {
@@ -118,8 +114,8 @@ function decisionFacts(review: ReviewDetails): readonly (readonly string[])[] {
   ];
 }
 
-/** Returns aligned facts below a heading. A long value continues below its start: a cut could hide what is decided. */
-function factsText(heading: string, facts: readonly (readonly string[])[], terminal: Terminal): string {
+/** Returns aligned facts below the ID and the status of a review. A long value continues below its start: a cut could hide what is decided. */
+function factsText({ id, status }: Review, facts: readonly (readonly string[])[], terminal: Terminal): string {
   const rows = facts.filter(([, value]) => value !== '').map(([label = '', value = '']) => [escapeTerminal(label), escapeTerminal(value)]);
   const columns = widthFor(terminal);
   const width = Math.min(
@@ -129,6 +125,7 @@ function factsText(heading: string, facts: readonly (readonly string[])[], termi
   const lines = rows.flatMap(([label = '', value = '']) =>
     chunksOf(value, columns - width - 4).map((chunk, index) => `  ${pad(index === 0 ? clip(label, width) : '', width)}  ${chunk}`),
   );
+  const heading = `${escapeTerminal(id)}  ${paintOf(status, terminal)(escapeTerminal(status))}`;
   return [heading, ...lines].map((line) => `${line}\n`).join('');
 }
 

@@ -168,7 +168,7 @@ const wordColumn = 11;
 export function resultLines({ results }: ResultsBlock, terminal: Terminal): readonly string[] {
   const { color } = terminal;
   const column = wordColumn + 4;
-  return foldSimilar(results, ({ likeness }) => likeness, terminal).flatMap(
+  return foldSimilar(results, (one) => JSON.stringify({ ...one, name: one.name.replace(/\/.*$/s, '') }), terminal).flatMap(
     ({ entry: { name, word, sign, code, message, hint }, others }) => {
       const paint = sign === undefined ? color.dim : signPaint(sign, color);
       const head = [{ text: '  ' }, { text: pad(word, wordColumn), paint }, ...gap, { text: escapeTerminal(name), noBreak: true }];
