@@ -262,7 +262,9 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const what = differenceText(others, isKnown);
   const first = [...(changed === '' ? [] : [`${changed} ${what}`, ...parts]), ...expiry].join(', ');
   const isListed = others === rows.length && outside + parts.length + expiry.length === 0;
-  const named = isListed ? namedChanges({ changes: rows.map(({ change }) => change), protection: drift.protection }) : '';
+  const named = isListed
+    ? namedChanges({ changes: rows.map(({ change }) => ({ ...change, fields: change.fields.map(inverse) })), protection: drift.protection })
+    : '';
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
   const record = [

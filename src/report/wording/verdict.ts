@@ -7,7 +7,7 @@ import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
 import { headlineSentences, sharedTagsText } from './causes.ts';
 import { approvalPhrase } from './permissions.ts';
-import { pathText } from './value.ts';
+import { pathText, valueText } from './value.ts';
 import { planCounts, planSummaryText, uncoveredText } from './summary.ts';
 import { type Verdict, plural, shortList } from './phrases.ts';
 
@@ -115,8 +115,17 @@ function changeText({ id, key, action, fields }: Change, replaced: ResourceId | 
   const paths = [...new Set(fields.map(({ path }) => pathText(path).replace(/^secret\./, 'secret ')))];
   const names = paths.length === 1 && fields.every(isNamedByKey) ? paths : [...new Set(fields.map(({ path }) => tokensOf(path)[0] ?? ''))];
   const isNamed = action === 'update' && names.length > 0 && names.length <= mostNamedFields;
-  return `${clip(id, longestCheck)}${isNamed ? ` (${names.join(', ')})` : ''}`;
+  return `${clip(id, longestCheck)}${isNamed ? ` (${names.join(', ')}${turnText(fields)})` : ''}`;
 }
+
+/** Returns `: prod → test` of the only changed field, if its values are short. */
+function turnText([field, ...others]: readonly FieldChange[]): string {
+  if (field === undefined || others.length > 0 || !('value' in field.before && 'value' in field.after)) return '';
+  const text = `: ${valueText(field.before)} → ${valueText(field.after)}`;
+  return text.length > longestTurn ? '' : text;
+}
+
+const longestTurn = 40;
 
 /** Returns whether the path of a field names what changes in it: a tag or a secret, not an element of a set. */
 function isNamedByKey({ path }: FieldChange): boolean {
