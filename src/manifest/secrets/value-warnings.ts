@@ -30,9 +30,9 @@ const placeholders =
 // A value from outside the manifests is one only as a whole.
 const variables = /^\$(?:\{[A-Za-z_]\w*\}|(?:env:)?[A-Z_][A-Z\d_]*)$/;
 
-/** Words that people write until they know the value. */
+/** Words that people write until they know the value, and that programs print in place of none. */
 const placeholderWords =
-  /^(?:x{4,64}|(?:change|replace)[-_ ]?(?:me|it|this)|to-?do|tbd|fix-?me|placeholder|your[-_ ][\w -]{1,50}|<[a-z][\w -]{1,50}>)$/i;
+  /^(?:x{4,64}|(?:change|replace)[-_ ]?(?:me|it|this)|to-?do|tbd|fix-?me|placeholder|null|undefined|your[-_ ][\w -]{1,50}|<[a-z][\w -]{1,50}>)$/i;
 
 const valueHints: Readonly<Record<ValueOrigin, string>> = {
   inline: 'write the value itself; to keep the value of the gateway, write { keep: true }',
@@ -88,7 +88,7 @@ const longestStandIn = 2048;
 
 // Of placeholders that are words.
 const longestWord = 64;
-const wordStarts = /[xcrtfpy]/i;
+const wordStarts = /[xcrtfpymnu_]/i;
 
 /** Finds values to look at: most of forty thousand are not suspicious. */
 function maybeSuspicious(value: Uint8Array | string, origin: ValueOrigin): boolean {

@@ -111,6 +111,13 @@ const standIns: readonly (readonly [string, string])[] = [
     '[FILTERED]',
     '[secret]',
     '••••••',
+    'REDACTED',
+    '__REDACTED__',
+    '%%redacted%%',
+    '‹redacted›',
+    'postgres://app:***@db.internal/main',
+    'jdbc:postgresql://app:xxxxx@db.internal/main',
+    'Server=db.internal;Password=[MASKED];User Id=app',
   ].map((text) => [text, 'secret/masked-text'] as const),
   ...[
     'op://team/item/field',
@@ -133,12 +140,18 @@ test.each(standIns)('the secret %s is sent as it is, wherever it comes from', (t
   }
 });
 
-test.each(['postgres://u@h/db', 'https://example.com/a', 'a*b***c', 'pa(ss)', '[a]', '_cloudsecrets:a:b'])(
-  'the secret %s is a value',
-  (text) => {
-    const { diagnostics } = loadState([connection('a', { secret: { 'envvar:HOST': { valueFrom: { env: 'OSTIARY_SECRET_A' } } } })], {
-      sourceValue: () => text,
-    });
-    expect(diagnostics).toEqual([]);
-  },
-);
+test.each([
+  'postgres://u@h/db',
+  'https://example.com/a',
+  'a*b***c',
+  'pa(ss)',
+  '[a]',
+  'postgres://app:p***w@h/db',
+  'unmasked',
+  '_cloudsecrets:a:b',
+])('the secret %s is a value', (text) => {
+  const { diagnostics } = loadState([connection('a', { secret: { 'envvar:HOST': { valueFrom: { env: 'OSTIARY_SECRET_A' } } } })], {
+    sourceValue: () => text,
+  });
+  expect(diagnostics).toEqual([]);
+});
