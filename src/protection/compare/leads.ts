@@ -68,24 +68,28 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
     all.filter(({ key }) => keys.test(key)).flatMap(({ some }) => some.flatMap(identities));
   const subtype = asText(spec['subtype']);
   const hosts = [...identitiesOf(keysOf.host), ...identitiesOf(keysOf.url)];
-  const addresses = (hosts.length > 0 ? hosts : identitiesOf(keysOf.unit)).map(addressIn);
+  const command = textsIn(spec['command']);
+  const inCommand = serversIn(command).map((one) => addressIn(`=${one}`));
+  const addresses = (hosts.length + inCommand.length > 0 ? hosts : identitiesOf(keysOf.unit)).map(addressIn);
   const ports = identitiesOf(keysOf.port).flatMap((port) => port.split(',').map(portNumber));
   const agent = asText(spec['agent_id']);
-  const servers = addresses
-    .flatMap((one) => one.hosts)
-    .flatMap(({ name, port }) => {
-      const place = local.test(name.slice(1)) ? `${name} by ${agent}` : name;
-      const stated = ports.length > 0 ? ports : [defaultPorts[subtype] ?? ''];
-      return (port === undefined ? stated : [port]).map((one) => `${place} ${one}`);
-    });
+  const stated = ports.length > 0 ? ports : [defaultPorts[subtype] ?? ''];
+  const serversOf = (some: readonly Address[], ownPorts: readonly string[]): readonly string[] =>
+    some
+      .flatMap((one) => one.hosts)
+      .flatMap(({ name, port }) => {
+        const place = local.test(name.slice(1)) ? `${name} by ${agent}` : name;
+        return (port === undefined ? ownPorts : [port]).map((one) => `${place} ${one}`);
+      });
+  // The port of a server that the command names may be anywhere in it.
+  const servers = [...serversOf(addresses, stated), ...serversOf(inCommand, [''])];
   const credentials = all.filter(({ key }) => isCredential(key) && !ofServer.test(key)).flatMap(({ some }) => some);
   const resource = asText(spec['resource_name']);
-  const command = textsIn(spec['command']);
   const sources = credentials.flatMap(sourcesOf);
   return {
     servers: new Set(servers),
-    databases: new Set([...identitiesOf(keysOf.database), ...addresses.flatMap(({ databases }) => databases)]),
-    users: new Set([...identitiesOf(keysOf.user), ...addresses.flatMap(({ users }) => users)]),
+    databases: new Set([...identitiesOf(keysOf.database), ...[...addresses, ...inCommand].flatMap(({ databases }) => databases)]),
+    users: new Set([...identitiesOf(keysOf.user), ...[...addresses, ...inCommand].flatMap(({ users }) => users)]),
     sources: new Set(credentials.length === 0 && resource !== '' ? [`resource ${resource}`] : sources),
     credentials: credentials.filter((secret) => secret.state === 'value'),
     program: canonical([agent, asText(spec['type']), subtype, command]),
@@ -93,6 +97,20 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
     isPlaced: servers.some((one) => one.startsWith('=')),
     isHidden,
   };
+}
+
+/** Options of programs by which a command names a server. */
+const hostOption = /^(?:-[hS]|--(?:host|hostname|server))(?:=(.*))?$/;
+
+/** Returns the servers that a command names itself: after an option, in a URL or in settings. Variables have the values of secrets. */
+function serversIn(command: readonly string[]): readonly string[] {
+  const words = command.flatMap((text) => text.split(/[\s'"]+/));
+  return words.flatMap((word, index) => {
+    const option = hostOption.exec(word);
+    const named = option === null ? word : (option[1] ?? words[index + 1] ?? '');
+    const isServer = option === null ? /^(?:[a-z][\w+.-]*:\/\/|host=)/i.test(named) : named !== '' && !named.startsWith('-');
+    return isServer && !named.includes('$') ? [named] : [];
+  });
 }
 
 /** Returns the identities of a setting: its value, if it has one, and where the value is kept. */

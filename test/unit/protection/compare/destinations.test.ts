@@ -137,6 +137,32 @@ describe('people reach a destination more easily where', () => {
   });
 });
 
+function named(command: readonly string[], pass: JsonObject | string = fromLedger): Manifest {
+  return sandbox(sandboxPlace, pass, { ...open, type: 'custom', command: [...command] });
+}
+
+describe('a command names the server, whatever the settings are:', () => {
+  test.each<[command: readonly string[]]>([
+    [['psql', '-h', 'ledger.internal', '-p', '5432']],
+    [['psql', '--host=LEDGER.internal']],
+    [['psql', 'postgres://app@ledger.internal/main']],
+    [['psql', "host=ledger.internal dbname=main user='app'"]],
+    [['bash', '-c', 'exec psql --host "ledger.internal" -U app main']],
+    [['sqlcmd', '-S', 'ledger.internal,5432']],
+  ])('%s', (command) => {
+    expect(alarmsOf(before, [named(command), ledger])).toEqual(['Connection/sandbox risk/destination-opened']);
+  });
+
+  test.each<[command: readonly string[]]>([
+    [['psql', '-h', '$HOST']],
+    [['psql', '-h', '-p', '5432']],
+    [['psql', '--host', 'other.internal']],
+    [['curl', 'https://ledger.internal:8443/health']],
+  ])('%s is another one', (command) => {
+    expect(alarmsOf(before, [named(command, 'sandbox'), ledger])).toEqual([]);
+  });
+});
+
 function eks(name: string, cluster: string, spec: JsonObject): Manifest {
   const secret = { 'envvar:EKS_CLUSTER': { value: cluster }, 'envvar:AWS_SECRET_ACCESS_KEY': fromLedger };
   return connectionManifest(name, { ...spec, type: 'custom', subtype: 'kubernetes-eks', secret });
@@ -151,10 +177,7 @@ test('a cluster stands for a server that no setting names', () => {
 
 test.each<[what: string, spec: JsonObject]>([
   ['a server that is read elsewhere', { secret: { 'envvar:HOST': '_cloudsecrets:ledger:host', 'envvar:PASS': fromLedger } }],
-  [
-    'a server that only the command knows',
-    { type: 'custom', command: ['psql', '-h', 'ledger.internal'], secret: { 'envvar:PASS': fromLedger } },
-  ],
+  ['a server that only the program knows', { type: 'custom', command: ['ledger-shell'], secret: { 'envvar:PASS': fromLedger } }],
 ])('a credential of a guarded place that goes to %s may lead there', (_, spec) => {
   const after = (who: JsonObject): readonly Manifest[] => [connectionManifest('sandbox', { ...who, ...spec }), ledger];
   expect(alarmsOf(before, after(open))).toEqual(['Connection/sandbox risk/destination-unknown']);
