@@ -165,6 +165,18 @@ test('a live attribute that no route reaches is one that the gateway cannot chan
   }
 });
 
+test('an attribute that no route reaches is not created by a connection or a rule, and is linked if it is live', async () => {
+  const project = await controlled();
+  project.write({ 'access/one.yaml': ruleBy('by-attribute', 'team/one') });
+  await expectRefused(project, 'no route of the gateway reaches the attribute "team/one"');
+  project.write({ 'access/one.yaml': connection('one-db', { attributes: ['..'] }) });
+  await expectRefused(project, 'no route of the gateway reaches the attribute ".."');
+  expect((await project.send('POST', '/attributes', { name: 'team/one' })).status).toBe(201);
+  project.write({ 'access/one.yaml': connection('one-db', { attributes: ['team/one'] }) });
+  const { code, stderr } = await project.ostiary(['plan']);
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('hoop/name')]);
+});
+
 test('an orphan that no route reaches is not deleted; it is released', async () => {
   const gateway = await controlled();
   expect((await gateway.send('POST', '/attributes', { name: 'team/two' })).status).toBe(201);

@@ -61,7 +61,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
       ...checkGroups('hoop/unknown-group', writes, proposal.live),
       ...checkAccessGroups(proposal, writes),
       ...checkRequestRules(proposal, writes),
-      ...checkAttributes(proposal),
+      ...checkAttributes(proposal, writes),
       ...checkRunbookRules(proposal, writes),
       ...referring.diagnostics,
     ],

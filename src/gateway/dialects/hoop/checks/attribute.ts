@@ -6,9 +6,9 @@ import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { type Refusal, renamesOf } from '../../../../model/plan/plan.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { isMachineIdentity } from '../../../../model/protection/access-objects.ts';
-import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../../../model/resource.ts';
 import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
-import { checkPathName, isPartOfPath } from './name.ts';
+import { checkPathName, isPartOfPath, unreachable } from './name.ts';
 
 const kind = 'Attribute';
 
@@ -38,12 +38,21 @@ function ownerOf(name: string): string | undefined {
   return name.startsWith('rulepack_') ? 'a rulepack of the gateway' : undefined;
 }
 
-/** Reports attributes that the plan deletes although manifests name them, and the other links that go with them. */
-export function checkAttributes(proposal: PreflightRequest): readonly Diagnostic[] {
+/**
+ * Reports attributes that the plan deletes although manifests name them, the other links that go with them, and attributes that the gateway would
+ * create with a link and never reach again.
+ */
+export function checkAttributes(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
+  const known = new Set([...proposal.live.resources, ...proposal.desired.resources].map(({ id }) => id));
   const deleted = proposal.plan.changes.filter(({ id, action }) => kindOf(id) === kind && action === 'delete');
   return [
     ...deleted.flatMap(({ id }) => [...keptNames(id, proposal.desired), ...lostLinks(id, proposal)]),
     ...[...renamesOf(proposal.plan.changes)].flatMap(([former, id]) => formerNames(former, id, proposal.desired)),
+    ...writes.flatMap((write) =>
+      textsIn(write.spec['attributes'])
+        .filter((name) => !isPartOfPath(name) && !known.has(resourceId(kind, name)))
+        .map((name) => unreachable(write, name, { path: pointer('attributes', name), what: 'attribute' })),
+    ),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
+import type { Pointer } from '../../../../model/pointer.ts';
 import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 
 /**
@@ -23,8 +24,15 @@ export function checkPathName(write: ProposedWrite): readonly Diagnostic[] {
     ];
   }
   if (isPartOfPath(name)) return [];
-  const message = `no route of the gateway reaches the name "${name}": once created, it cannot be changed or deleted`;
-  return [diagnosticAt(write, '', { code: 'hoop/name', message, hint: 'use a name without /' })];
+  return [unreachable(write, name, { path: '', what: 'name' })];
+}
+
+type UnreachableName = { readonly path: Pointer; readonly what: 'name' | 'attribute' };
+
+/** Returns the error for a name of what a write would create. */
+export function unreachable(write: ProposedWrite, name: string, { path, what }: UnreachableName): Diagnostic {
+  const message = `no route of the gateway reaches the ${what} "${name}": once created, it cannot be changed or deleted`;
+  return diagnosticAt(write, path, { code: 'hoop/name', message, hint: 'use a name without /' });
 }
 
 /** Returns whether a name is one part of a path, so that routes reach it. */
