@@ -183,9 +183,11 @@ export type LastApplied = AppliedIds & {
   readonly name: string;
   readonly commit: RecordCommit | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** Without a record of its own: the refs of gateways that no target has now, one of which may be its own at another URL. */
+  readonly left: readonly string[];
 };
 
-type FoundRecord = Omit<LastApplied, 'ownName'>;
+type FoundRecord = Omit<LastApplied, 'ownName' | 'left'>;
 
 type LastAppliedQuery = {
   readonly target: string;
@@ -238,7 +240,8 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const renamed = renames && (await findRenamed(renames, isOurs ? found : undefined, read.values()));
   const last = renamed ?? found ?? (await readLastApplied(repository, expected, listed));
   const own = ownName === expected ? found : read.get(ownName);
-  return { ...last, ownName, localId: own?.localId ?? '', originId: own?.originId ?? '' };
+  const left = renames !== undefined && last.commit === undefined ? await findLeft(renames, read.values()) : [];
+  return { ...last, ownName, localId: own?.localId ?? '', originId: own?.originId ?? '', left };
 }
 
 type ListedRefs = { readonly refs: AppliedRefs; readonly originRefs: ReadonlyMap<string, string> | AppError };
@@ -316,6 +319,14 @@ async function findRenamed(
     if (isLater && (await ownerOf(parseAppliedRefName(name)?.target ?? '', commit)) === 'this') last = one;
   }
   return last;
+}
+
+/** Lists the refs of records of gateways that no target has now. */
+async function findLeft({ ownerOf }: RenamedTargets, records: Iterable<FoundRecord>): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const { name, commit } of records)
+    if (commit !== undefined && (await ownerOf(parseAppliedRefName(name)?.target ?? '', commit)) === 'none') left.push(name);
+  return left;
 }
 
 type KnownRecord = { readonly name: string; readonly originId: string; readonly local: RecordCommit | undefined };

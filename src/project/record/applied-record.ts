@@ -88,9 +88,16 @@ export async function findAppliedRecord(
   query: RecordQuery,
 ): Promise<FoundRecord & { readonly unreadable?: InputError }> {
   const { target } = query;
-  const { name, commit, ownName, localId, originId, ...found } = await findLastApplied(repository, { ...query, configs: configNames });
+  const { name, commit, ownName, localId, originId, left, ...found } = await findLastApplied(repository, {
+    ...query,
+    configs: configNames,
+  });
   const former = parseAppliedRefName(name)?.target;
-  const diagnostics = former === undefined || former === target ? found.diagnostics : [...found.diagnostics, earlierName(former, target)];
+  const diagnostics = [
+    ...found.diagnostics,
+    ...(former === undefined || former === target ? [] : [earlierName(former, target)]),
+    ...left.map((one) => leftRecord(one, target)),
+  ];
   const place = { name, at: commit?.at, ownName, localId, originId };
   if (commit === undefined) return { read: { ...place, record: emptyRecord }, diagnostics };
   const parsed = parseRecord(commit);
@@ -101,6 +108,13 @@ export async function findAppliedRecord(
 function earlierName(former: string, target: string): Diagnostic {
   const message = `"${target}" is recorded as "${former}", the name that the config had for the same gateway`;
   return { code: 'git/earlier-target', severity: 'notice', message, hint: `the next complete apply records it as "${target}"` };
+}
+
+function leftRecord(name: string, target: string): Diagnostic {
+  const former = parseAppliedRefName(name)?.target ?? name;
+  const message = `the record of "${former}" is of a gateway that no target has now`;
+  const hint = `if "${target}" is that gateway at another URL, give it the name "${former}" again until an apply is complete`;
+  return { code: 'git/other-gateway', severity: 'warning', message, hint };
 }
 
 /** The longest record, in characters. */

@@ -50,6 +50,19 @@ test('a target that is renamed in the config keeps its record, in any clone', as
   expect(stdout).toContain('No changes');
 });
 
+test('a target that is renamed and gets another URL is told of the record that no target has, and how to continue it', async () => {
+  const { ours } = await renamedProject('rt0', (url) => configOf(['production', url.replace('127.0.0.1', 'localhost')]));
+  const { stdout, stderr } = await gateway.run('plan', ours.folder);
+  expect(stdout).not.toContain('- Connection/rt0-gone');
+  expect(stderr).toContain('the record of "prod" is of a gateway that no target has now');
+  ours.save({ 'ostiary.yaml': configOf(['prod', gateway.url().replace('127.0.0.1', 'localhost')]) });
+  const [base = ''] = /--base [0-9a-f]{40}/.exec((await gateway.run('plan', ours.folder)).stderr) ?? [];
+  const applied = await gateway.run(`apply --yes ${base}`, ours.folder);
+  expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('- Connection/rt0-gone')]);
+  ours.save({ 'ostiary.yaml': configOf(['production', gateway.url().replace('127.0.0.1', 'localhost')]) });
+  expect((await gateway.run('plan', ours.folder)).stderr).not.toContain('git/other-gateway');
+});
+
 test('the record of another target is not that of a new one', async () => {
   const { ours } = await renamedProject('rt2', (url) => configOf(['production', url], ['prod', url]));
   const { stdout, stderr } = await gateway.run('plan --target production', ours.folder);
