@@ -132,13 +132,13 @@ function policyCheck(policy: Policy): PolicyCheck {
   return { id, name: `policy ${name}`, at, policy, covers: (side) => policyMatches(policy, side.name, side.resource) };
 }
 
-/** Returns a policy that no other one replaces: one with its name, or with all that it requires. */
+/** Returns a policy that no other one replaces: one with its name, or with all that it requires, that refuses what it refused. */
 function missingPolicies(check: PolicyCheck, others: readonly PolicyCheck[]): readonly PolicyCheck[] {
   const { name, require, severity } = check.policy;
   const isKept = others.some(({ policy }) => {
     const asked = new Set(policy.require.map(({ expression }) => expression));
     const isAsStrict = policy.severity === 'error' || severity === 'warning';
-    return policy.name === name || (isAsStrict && require.every(({ expression }) => asked.has(expression)));
+    return isAsStrict && (policy.name === name || require.every(({ expression }) => asked.has(expression)));
   });
   return isKept ? [] : [check];
 }

@@ -109,6 +109,8 @@ test.each<readonly [string, string, readonly string[], readonly string[]]>([
     [policy('{ name: a }', { name: 'p', more: '  severity: warning\n' })],
     ['Connection/a'],
   ],
+  ['only warns', policy('{ name: a }'), [policy('{ name: a }', { more: '  severity: warning\n' })], ['Connection/a']],
+  ['only warned', policy('{ name: a }', { more: '  severity: warning\n' }), [policy('{ name: a }')], []],
   ['gives way to another one', policy('{ name: a }'), [policy('{ name: a }', { name: 'p', require: 'false' })], ['Connection/a']],
 ])('a policy that %s', (_, before, after, lost) => {
   expect(texts([a, b, before], [a, b, ...after])).toEqual(lost.map((connections) => `${ofPolicy}: ${connections}`));
