@@ -69,7 +69,7 @@ function withoutDialect(field: FieldRule): FieldRule {
 }
 
 /** The kinds with the fields of all dialects, so that one table of risks covers them all. */
-const allFields: Registry = new Map(
+export const allFields: Registry = new Map(
   [...registry].map(([name, kind]) => [name, { ...kind, dialect: 'interface', fields: kind.fields.map(withoutDialect) }]),
 );
 

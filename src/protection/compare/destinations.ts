@@ -15,10 +15,11 @@ import { aspectRows } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
 import { effective, type Effective, machineTerms } from '../effective/effective.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
+import { firstsOfAlike } from '../posture/alike-connections.ts';
 import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
 import { isCredential } from './secret-keys.ts';
-import { credentialsOf, isSameLead, type Lead, leadOf, leadsToSame, mayLeadToSame, newPartOf, placesOf } from './leads.ts';
+import { credentialsOf, isSameLead, isSameSetting, type Lead, leadOf, leadsToSame, mayLeadToSame, newPartOf, placesOf } from './leads.ts';
 
 /** People who reach what other connections lead to more easily than before, because a connection leads there now. */
 export type DestinationGain = {
@@ -80,6 +81,8 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
     for (const place of placesOf(lead)) addToGroup(byPlace, place, id);
     for (const credential of credentialsOf(lead)) addToGroup(byCredential, `${lead.isPlaced} ${credential}`, id);
   }
+  const unseen = unseenPlaces(led, input);
+  const firsts = firstsOfAlike(unseen, input);
   const gains: DestinationGain[] = [];
   const unknown: DestinationGains['unknown'][number][] = [];
   for (const [id, lead] of moved) {
@@ -101,7 +104,13 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
     const possible = [...new Set(alike)]
       .filter((other) => other !== former && !guarded.includes(other) && isPerhapsNew(led.get(other), { own, part }))
       .toSorted(compareText);
-    if (gainsAt(id, possible, input).length > 0) unknown.push({ connection: id, guarded: possible });
+    const mayBeThere = (other: ResourceId): boolean => near.has(other) || (part.servers.size > 0 && led.get(other)?.servers.size === 0);
+    const isMoved = own === undefined || !isSameSetting(own, part);
+    const hidden = isMoved ? unseen.filter((other) => mayBeThere(other) && ![id, former, ...guarded].includes(other)) : [];
+    // Each of those that cannot be seen may be the only one there.
+    const distinct = new Set(hidden.map((other) => firsts.get(other) ?? other));
+    if (gainsAt(id, possible, input).length > 0 || [...distinct].some((other) => gainsAt(id, [other], input).length > 0))
+      unknown.push({ connection: id, guarded: [...possible, ...hidden] });
   }
   const bare = moved.filter(([, { isBare }]) => isBare).map(([id]) => id);
   return { gains, unknown, bare: new Set(bare) };
@@ -109,6 +118,12 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
 
 function isSamePlace(one: Lead | undefined, other: Lead): boolean {
   return one !== undefined && leadsToSame(one, other);
+}
+
+/** Lists the connections of which nothing shows where they lead. What only a list left out is read where it matters. */
+function unseenPlaces(led: ReadonlyMap<ResourceId, Lead>, { live }: DestinationInput): readonly ResourceId[] {
+  const found = liveById(live.resources);
+  return [...led].flatMap(([id, { isUnseen }]) => (isUnseen && found.get(id)?.leftOut === undefined ? [id] : []));
 }
 
 /** Returns whether a connection may lead where another one did, and could not do so before. */
@@ -248,6 +263,7 @@ const coveringVerbs: Readonly<Record<AccessMode, readonly AccessMode[]>> = {
 
 function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: DestinationInput): readonly DestinationGain[] {
   const has = effective(input.after, id);
+  if (has?.access.open.size === 0) return [];
   const before = distinctBefore(guarded, id, input);
   if (has === undefined || before.length === 0) return [];
   const values = [has, ...before.map(({ had }) => had)];

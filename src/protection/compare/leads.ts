@@ -24,6 +24,8 @@ export type Lead = {
   readonly isPlaced: boolean;
   /** Something of it cannot be known: the token may not read it, and no manifest states it. */
   readonly isHidden: boolean;
+  /** That, or the same of one of its secrets: the gateway lists its key at most, and a manifest keeps it or states nothing. */
+  readonly isUnseen: boolean;
 };
 
 /** One secret of a connection as far as it is known: what the gateway has, or what manifests state. */
@@ -96,6 +98,7 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
     isBare: servers.length + credentials.length === 0 && !isHidden && command.length > 0 && !command.some((text) => text.includes('$')),
     isPlaced: servers.some((one) => one.startsWith('=')),
     isHidden,
+    isUnseen: isHidden || all.some(({ some }) => some.every(({ state }) => state === 'hidden')),
   };
 }
 
@@ -252,13 +255,12 @@ function shares(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean
 
 /** Returns whether a lead goes where another one does in every respect, so that nothing is new about it. */
 export function isSameLead(one: Lead, other: Lead): boolean {
-  return (
-    [...one.servers].join() === [...other.servers].join() &&
-    [...one.databases].join() === [...other.databases].join() &&
-    [...one.users].join() === [...other.users].join() &&
-    (one.servers.size > 0 || one.program === other.program) &&
-    leadsToSame(one, other)
-  );
+  return isSameSetting(one, other) && (one.servers.size > 0 || one.program === other.program) && leadsToSame(one, other);
+}
+
+/** Returns whether both have the same servers, databases and users. */
+export function isSameSetting(one: Lead, other: Lead): boolean {
+  return (['servers', 'databases', 'users'] as const).every((part) => [...one[part]].join() === [...other[part]].join());
 }
 
 /** Returns a lead without the servers where another one leads, or without its databases; all of it where nothing else is left. */

@@ -68,7 +68,11 @@ const codes = {
     'runs code on its agent itself by another command or agent, which people use without review',
   ],
   'destination-opened': ['weakens', 'people reach what another connection leads to, more easily than before'],
-  'destination-unknown': ['unknown', 'a connection leads elsewhere, and where cannot be read'],
+  'destination-unknown': [
+    'unknown',
+    'a connection is new or leads elsewhere, perhaps to the place of another one: where one of them leads cannot be read',
+    'may lead to the place of another one: where one of them leads cannot be read',
+  ],
   'runbooks-rerouted': [
     'reroutes',
     'runbooks from another repository or server can be run on connections, with their credentials',

@@ -114,7 +114,9 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       ...unknown
         .filter((id) => isCounted.has(id))
         .map((connection) => ({ connection, why: 'the token may not read everything that decides it' })),
-      ...found.unknown.filter(isCountedPlace).map(({ connection }) => ({ connection, why: 'where it leads is not known' })),
+      ...found.unknown
+        .filter(isCountedPlace)
+        .map(({ connection }) => ({ connection, why: 'it may lead to the place of another one that cannot be read' })),
     ].map(({ connection, why }): AccessLine => {
       const at = locate({ id: connection, path: '' });
       return { access: { connection }, who: 'people', verb: 'access', what: `cannot be compared, because ${why}`, at };

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import { planRisks } from '../../../../src/model/plan/plan.ts';
-import { connectionManifest, maskingManifest, planWithRisks, registered } from '../../../support/risks.ts';
+import type { LiveResource } from '../../../../src/model/live.ts';
+import { type Plan, planRisks } from '../../../../src/model/plan/plan.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { allFields, connectionManifest, liveAs, maskingManifest, planWithRisks, registered } from '../../../support/risks.ts';
+import { noLimits, runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 
 type Where = Readonly<Record<string, string>>;
@@ -183,6 +186,48 @@ test.each<[what: string, spec: JsonObject]>([
   expect(alarmsOf(before, after(open))).toEqual(['Connection/sandbox risk/destination-unknown']);
   expect(alarmsOf(before, after({ access_groups: ['payments'], ...guarded }))).toEqual([]);
   expect(alarmsOf(after(open), [...after(open), connectionManifest('other', {})])).toEqual([]);
+});
+
+/** Plans on a gateway whose lists show this token nothing of secrets, their keys, or what it can read of each alone. */
+function planUnseen(after: readonly Manifest[], seen: 'nothing' | 'keys' | 'each alone', first = before): Plan | undefined {
+  const known = desiredState(first.filter(({ metadata }) => metadata.name !== 'ledger'));
+  const { resources, ...live } = liveAs(desiredState(first));
+  const limited = resources.map((one): LiveResource => {
+    if (seen === 'each alone') return { ...one, secrets: {}, leftOut: ['/secret'] };
+    if (seen === 'nothing') return { ...one, secrets: {}, unknown: ['/secret'] };
+    const paths = Object.keys(one.secrets);
+    const secrets = Object.fromEntries(paths.map((path) => [path, { state: 'hidden', source: 'live' } as const]));
+    return { ...one, secrets, unknown: paths };
+  });
+  const base = { commit: 'a'.repeat(40), desired: known, removedIn: new Map() };
+  const limits = { ...noLimits, newAccess: 'refuse' } as const;
+  return runReconcile({ registry: allFields, desired: desiredState(after), live: { ...live, resources: limited }, base, limits }).value;
+}
+
+test.each<[what: string, after: Manifest]>([
+  ['is led elsewhere', sandbox({ ...sandboxPlace, HOST: 'other.internal' })],
+  ['becomes another user', sandbox({ ...sandboxPlace, USER: 'root' }, 'of root')],
+  ['is new', leading('play', { ...sandboxPlace, HOST: 'play.internal' }, open)],
+])('a connection that %s may lead to the place of one that no manifest declares and the token cannot see', (what, after) => {
+  const manifests = what === 'is new' ? [sandbox(sandboxPlace), after] : [after];
+  const text = '1 connection may lead to the place of another one: where one of them leads cannot be read';
+  for (const seen of ['nothing', 'keys'] as const) {
+    const plan = planUnseen(manifests, seen);
+    expect(plan?.protection.headlines).toContainEqual(expect.objectContaining({ direction: 'unknown', text }));
+    expect(plan?.refusals).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('it may lead to the place of another one that cannot be read') }),
+    );
+  }
+  // Where it matters, a token that sees each alone has read it.
+  const read = planUnseen(manifests, 'each alone');
+  expect(read?.protection.headlines.map(({ direction }) => direction)).not.toContain('unknown');
+});
+
+test('what keeps its place, or needs as much as the unseen one, is not said to lead there', () => {
+  const rotated = planUnseen([sandbox(sandboxPlace, 'rotated')], 'nothing');
+  const guardedAlike = planUnseen([sandbox(sandboxPlace), leading('play', { HOST: 'play.internal' }, guarded)], 'nothing');
+  for (const plan of [rotated, guardedAlike])
+    expect(plan?.changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toEqual(['neutral']);
 });
 
 test('the headline names who reaches what, after whose approval, and by which connection', () => {

@@ -123,7 +123,11 @@ describe('new access', () => {
 
   test.each<[what: string, to: JsonObject, why: string]>([
     ['leads where one with the tags does', { 'envvar:HOST': { value: 'ledger' } }, 'will be yes without approval at what ledger leads to'],
-    ['may lead there', { 'envvar:HOST': '_cloudsecrets:a:b' }, 'cannot be compared, because where it leads is not known'],
+    [
+      'may lead there',
+      { 'envvar:HOST': '_cloudsecrets:a:b' },
+      'cannot be compared, because it may lead to the place of another one that cannot be read',
+    ],
   ])('tags limit it to what leads to a place of theirs, too: it %s', (_, to, why) => {
     const pass = { 'envvar:PASS': { value: 'x' } };
     const leading = (name: string, env: string, host: JsonObject, group: string): Manifest =>
