@@ -40,7 +40,8 @@ export function compareTerms(
   const unread = (['sees', 'open', 'runs', 'approval'] as const).filter((part) => !isSameUnread(part));
   // What is certainly closed stays so, whatever else is not read.
   const isClosed = [had, has].every((terms) => entryParts.some((part) => terms?.[part] === false && readPart(part) === 'all'));
-  return found.length === 0 && unread.length > 0 && !isClosed ? [{ part: 'use', of: unread, directions: ['unclear'] }] : found;
+  if (found.length > 0 || unread.length === 0 || isClosed) return found;
+  return [{ part: 'use', of: [...new Set([...unread, ...partsOfUse(had, has)])], directions: ['unclear'] }];
 }
 
 /** The parts that let people in, before any approval. */

@@ -42,6 +42,8 @@ export type Difference = {
   readonly people: People;
   readonly verb: AccessMode;
   readonly part: AccessPart;
+  /** The parts of the terms that differ, or of which something else is unread on the two sides. */
+  readonly of: readonly TermPart[];
   /** What people may do before and after; undefined where the connection does not exist. */
   readonly terms: readonly [Terms | undefined, Terms | undefined];
   /** The deciders that differ, by the direction of what they cause. */

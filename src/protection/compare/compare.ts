@@ -118,6 +118,7 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
       people: one.people,
       verb,
       part: one.part,
+      of: one.of,
       terms,
       causes: causesOf(sides, { ...one, verb }),
     }));
@@ -209,12 +210,13 @@ function compareMachines(sides: Sides): readonly Difference[] {
       (side?.facts.attributes ?? []).map((one): Decider => ({ id, path: pointer('attributes', nameOf(one)) })),
     );
     const by = [...differing(sides, attributes), ...(former === id && had !== undefined ? [] : [{ id, path: '' as const }])];
-    return compareTerms(terms).map(({ part, directions }) => ({
+    return compareTerms(terms).map(({ part, of, directions }) => ({
       connection: id,
       former,
       people: { machine },
       verb: 'connect',
       part,
+      of,
       terms,
       causes: Object.fromEntries(directions.map((one) => [one, by])),
     }));

@@ -2,7 +2,7 @@ import { compareText } from '../../model/json.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
-import { type Difference, directionsIn } from '../access/terms.ts';
+import { type Difference, directionsIn, type TermPart } from '../access/terms.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
@@ -63,31 +63,20 @@ export function directionsOf(difference: Pick<Difference, 'causes'>): readonly A
   return all.includes('more') ? all.filter((one) => one !== 'unclear') : all;
 }
 
-const approving: readonly ControlType[] = ['review', 'force', 'approval'];
+/** The controls that a difference of each part is about, the first of them before all others. */
+const controlsOfPart: readonly (readonly [TermPart, readonly ControlType[]])[] = [
+  ['open', ['access']],
+  ['sees', ['who']],
+  ['runs', ['runbooks']],
+  ['approval', ['review', 'force', 'approval']],
+  ['longest', ['duration']],
+  ['files', ['runbooks']],
+  ['until', ['who']],
+  ['analyzer', ['analyzer']],
+];
 
 /** Lists the controls that a difference of what people may do is about, the first of them before all others. */
-export function controlsAbout({ part, people, terms: [had, has] }: Difference): readonly ControlType[] {
+export function controlsAbout({ people, of }: Difference): readonly ControlType[] {
   if ('machine' in people) return ['who'];
-  switch (part) {
-    case 'use': {
-      const found: readonly ControlType[] = [
-        ...(had?.open === has?.open ? [] : (['access'] as const)),
-        ...(had?.sees === has?.sees ? [] : (['who'] as const)),
-        ...(had?.runs === has?.runs ? [] : (['runbooks'] as const)),
-        ...((had?.approval === 'refused') === (has?.approval === 'refused') ? [] : approving),
-      ];
-      // What is not read may decide any of them.
-      return found.length > 0 ? found : ['access', 'who', 'runbooks', ...approving];
-    }
-    case 'approval':
-      return approving;
-    case 'longest':
-      return ['duration'];
-    case 'files':
-      return ['runbooks'];
-    case 'until':
-      return ['who'];
-    case 'analyzer':
-      return ['analyzer'];
-  }
+  return controlsOfPart.flatMap(([part, controls]) => (of.includes(part) ? controls : []));
 }

@@ -67,4 +67,14 @@ describe('attributes', () => {
       'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
     ]);
   });
+
+  it('may bring approvals that cannot be read, which make unclear neither who sees a connection nor which modes are open', () => {
+    const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+    const closing = fieldOf('/access_mode_runbooks', 'enabled', 'disabled');
+    const change = changeOf('Connection/a', [closing, fieldOf('/attributes/pci', undefined, 'pci')]);
+    expect(sentences(protectionOfWrites([connection('a', modes)], [change], { dialect: 'hoop' }))).toEqual([
+      'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
+      'strengthens: 1 connection disables runbooks (Connection/a)',
+    ]);
+  });
 });
