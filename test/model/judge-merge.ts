@@ -2,12 +2,13 @@ import type { Plan } from '../../src/index.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import type { Manifest } from '../support/scenario.ts';
 import { type ModelObject, type ModelState } from './gateway-objects.ts';
+import { isSource } from './judge-inherited.ts';
 import type { Finding, Law } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { isUnfinished, openModes, unreviewedModes } from './open-modes.ts';
 import { judgeConnection } from './protection-model.ts';
 import { reroutedCredentials } from './credential-routes.ts';
-import { declaredOn, withKeptSecrets, withUnreadSecrets } from './kept-state.ts';
+import { declaredOn, withKeptSecrets, withUnknownSecrets } from './kept-state.ts';
 import { reportOf } from './plan-report.ts';
 import type { Run } from './run-pair.ts';
 import { worldsOf } from './worlds.ts';
@@ -98,7 +99,7 @@ function judgeWritten({ sight }: Pair, { plan }: Run, seen: Plan): Merge {
 function judgeRoutes(pair: Pair, { before }: Run, seen: Plan): Merge {
   const { base } = pair;
   if (base === undefined) return { findings: [], features: [] };
-  const kept = pair.sight === 'hidden' ? withUnreadSecrets(before) : before;
+  const kept = knownSecrets(pair, base, before);
   const [applied, wished] = [base, pair.manifests].map((manifests) => withKeptSecrets(declaredOn(before, manifests), kept, manifests));
   if (applied === undefined || wished === undefined) throw new Error('the manifests declare nothing');
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
@@ -115,6 +116,16 @@ function judgeRoutes(pair: Pair, { before }: Run, seen: Plan): Merge {
     ),
     features: rerouted.length > 0 && pair.sight !== 'shown' ? ['a credential that goes elsewhere, as the manifests alone show'] : [],
   };
+}
+
+/**
+ * Returns the gateway with the secrets that the token of the pull request knows. Without their values, no source is known to have that of a live
+ * secret, unless the applied manifest says that the secret is from there.
+ */
+function knownSecrets({ sight }: Pair, base: readonly Manifest[], before: ModelState): ModelState {
+  if (sight === 'shown') return before;
+  const applied = declaredOn(before, base);
+  return withUnknownSecrets(before, (id, path, value) => sight === 'hidden' || (isSource(value) && applied[id]?.secrets?.[path] !== value));
 }
 
 const losing = new Set(['weakens', 'both', 'mixed', 'unknown', 'incomparable', 'exposes', 'reroutes']);

@@ -37,12 +37,18 @@ export function withKeptSecrets(declared: ModelState, live: ModelState, manifest
   );
 }
 
-/** Gives every live secret a value of its own: whoever cannot read them cannot know that two are the same. */
-export function withUnreadSecrets(live: ModelState): ModelState {
+/** Returns whether a secret of an object has a value that this token cannot know. */
+type IsUnknown = (id: string, path: string, value: string) => boolean;
+
+/** Gives each live secret that is not known a value of its own: whoever does not know two cannot know that they are the same. */
+export function withUnknownSecrets(live: ModelState, isUnknown: IsUnknown): ModelState {
   return Object.fromEntries(
     Object.entries(live).map(([id, one]) => {
-      const paths = Object.keys(one.secrets ?? {});
-      return [id, { ...one, secrets: Object.fromEntries(paths.map((path) => [path, `unread ${id} ${path}`])) }];
+      const secrets = Object.entries(one.secrets ?? {}).map(([path, value]) => [
+        path,
+        isUnknown(id, path, value) ? `unknown ${id} ${path}` : value,
+      ]);
+      return [id, { ...one, secrets: Object.fromEntries(secrets) }];
     }),
   );
 }

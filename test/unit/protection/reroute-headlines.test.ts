@@ -35,6 +35,26 @@ test('a change of the manifests that sends a credential elsewhere is not marked'
   expect(JSON.stringify(planned)).not.toContain('byHand');
 });
 
+/** A connection with a credential from a source, under this key. */
+function fromSource(key: string): readonly Manifest[] {
+  return [connectionManifest('db', { reviewers: ['dba'], secret: { [key]: { valueFrom: { env: 'OSTIARY_SECRET_DB' } } } })];
+}
+
+test.each([
+  ['by hand', [connectionManifest('db', { reviewers: ['dba'] })], { resolved: ['reroutes'], unresolved: [] }],
+  ['by the applied manifest', fromSource('envvar:PASS'), { resolved: ['reroutes'], unresolved: ['reroutes'] }],
+])('a credential that was set %s and gets another key is known by its value, or by its source', (_, applied, expected) => {
+  const live = liveAs(desiredState(fromSource('envvar:PASS')));
+  const directions = [false, true].map((isUnresolved) => {
+    const desired = desiredState(fromSource('envvar:TOKEN'), { isUnresolved });
+    const base = { commit: 'a'.repeat(40), desired: desiredState(applied, { isUnresolved }), removedIn: new Map() };
+    const plan = runReconcile({ desired, live, base }).value;
+    expect(plan?.changes[0]?.fields).toContainEqual(expect.objectContaining({ path: '/secret/envvar:TOKEN' }));
+    return plan?.protection.headlines.map(({ direction }) => direction);
+  });
+  expect(directions).toEqual([expected.resolved, expected.unresolved]);
+});
+
 function booksAt(url: string): readonly Manifest[] {
   const spec = { git_url: url, git_password: { value: 'secret' } };
   return [{ kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec }];
