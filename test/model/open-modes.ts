@@ -39,10 +39,10 @@ export function unreviewedModes(state: ModelState, id: string, on: On): readonly
 
 /**
  * Returns whether the plan opens a connection that an interrupted apply created closed. Its opening belongs to its creation, unless the
- * applied manifests have it closed.
+ * applied manifests state no open mode: an apply opens what they state, whether or not the gateway rejects that for the type.
  */
 export function isUnfinished(pair: Pair, before: ModelState, id: string): boolean {
   if (!pair.untouched.includes(id) || isOpen(before, id, pair)) return false;
   const applied = stateOf(pair.base ?? []).find((one) => one.id === id);
-  return applied === undefined || isOpen({ [id]: applied }, id, pair);
+  return applied === undefined || modes.some((mode) => applied.spec?.[`access_mode_${mode}`] === 'enabled');
 }
