@@ -59,13 +59,17 @@ function all(elements: readonly unknown[]): bigint {
   return (1n << BigInt(elements.length)) - 1n;
 }
 
-/** What passes by two ways, of which sessions check both, one, or none. */
-function passingBy(bits: bigint, total: bigint, [first, second]: Ways): bigint {
-  return bothWays(first ? bits : total, total, second ? bits : total);
+/** What passes by each way, of which sessions check all, some, or none. */
+function passingBy(bits: bigint, total: bigint, ways: Ways): bigint {
+  return byWay(
+    ways.map((isChecked) => (isChecked ? bits : total)),
+    total,
+  );
 }
 
-function bothWays(first: bigint, total: bigint, second = first): bigint {
-  return first | (second << BigInt(total.toString(2).length));
+function byWay(passing: readonly bigint[], total: bigint): bigint {
+  const width = BigInt(total.toString(2).length);
+  return passing.reduce((rest, bits) => (rest << width) | bits, 0n);
 }
 
 const everyText = all(commands.texts);
@@ -173,10 +177,8 @@ export function hiddenByRedaction({ redaction }: Admitted): bigint {
     const index = redactable.indexOf(type);
     return redaction !== undefined && index >= 0 && (redaction & (1n << BigInt(index))) === 0n;
   };
-  return bothWays(
-    bitsOf(detections, ({ type }) => isHidden(type)),
-    everyValue,
-  );
+  const hidden = bitsOf(detections, ({ type }) => isHidden(type));
+  return byWay([hidden, hidden, hidden], everyValue);
 }
 
 /** Lists the texts that no guardrail blocks. An entry of an unknown type blocks nothing. */

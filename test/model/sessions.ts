@@ -1,10 +1,10 @@
 import { textOf, type Fields } from './gateway-objects.ts';
 import type { World } from './worlds.ts';
 
-/** Two ways by which something passes a session: both matter only where sessions check one and not the other. */
-export type Ways = readonly [boolean, boolean];
+/** Three ways by which something passes a session, and whether it is checked there: they matter only where sessions check one and not another one. */
+export type Ways = readonly [boolean, boolean, boolean];
 
-/** What sessions check, by each of two ways; `refuses`: there is none once a guardrail blocks something. */
+/** What sessions check, by each of three ways; `refuses`: there is none once a guardrail blocks something. */
 export type Checks = {
   readonly input: Ways;
   readonly output: Ways;
@@ -13,8 +13,8 @@ export type Checks = {
   readonly refuses: boolean;
 };
 
-const yes: Ways = [true, true];
-const no: Ways = [false, false];
+const yes: Ways = [true, true, true];
+const no: Ways = [false, false, false];
 const all: Checks = { input: yes, output: yes, masking: yes, redaction: yes, refuses: false };
 
 /** Subtypes, and types without one, that the document of the interface calls databases or commands. */
@@ -27,7 +27,7 @@ function subtypeOf(spec: Fields): string {
 /** Returns what the provider of the public gateway finds: rules are sent to it only if it knows their types; the types of a connection always. */
 function masksOf({ gateway, readsUnknown }: World): Pick<Checks, 'masking' | 'redaction'> {
   if (gateway === undefined) return { masking: yes, redaction: yes };
-  const maybe: Ways = [readsUnknown, readsUnknown];
+  const maybe: Ways = [readsUnknown, readsUnknown, readsUnknown];
   switch (gateway.provider) {
     case '':
       return { masking: no, redaction: no };
@@ -48,7 +48,7 @@ export function commandChecks(world: World): Checks {
 /** Returns what native sessions check, as the public gateway does, or as far as the document of the interface says. */
 export function nativeChecks(spec: Fields, world: World): Checks {
   const by = subtypeOf(spec);
-  const maybe: Ways = [world.readsUnknown, world.readsUnknown];
+  const maybe: Ways = [world.readsUnknown, world.readsUnknown, world.readsUnknown];
   const { gateway } = world;
   if (gateway === undefined) {
     if (documented.includes(by)) return all;
@@ -65,10 +65,10 @@ export function nativeChecks(spec: Fields, world: World): Checks {
     case 'mssql':
       return { ...found, input: isOld ? no : yes, output: isOld ? no : maybe, masking: no, redaction: no };
     case 'ssh':
-      // What runs as a command, and what people type; what returns by the shell, and by forwarded ports.
+      // What runs as a command, what people type, and what they send by forwarded ports, which are never read; what returns by the shell, and by such ports.
       return isOld
         ? { ...found, input: no, output: no, masking: no, redaction: no }
-        : { ...found, input: [shell(ssh), shell(sshInput)], output: [shell(ssh), false], masking: no, redaction: no };
+        : { ...found, input: [shell(ssh), shell(sshInput), false], output: [shell(ssh), shell(ssh), false], masking: no, redaction: no };
     case 'httpproxy':
     case 'grafana':
       return { ...found, output: maybe, redaction: no };
@@ -76,7 +76,7 @@ export function nativeChecks(spec: Fields, world: World): Checks {
       return { ...found, input: no, output: no, masking: no, redaction: no, refuses: !isOld };
     case 'rdp':
       // In the browser, and by other programs.
-      return { ...found, input: no, output: no, masking: [rdp, false], redaction: no };
+      return { ...found, input: no, output: no, masking: [rdp, rdp, false], redaction: no };
     case 'kafka':
       return textOf(spec['type']) === 'custom' ? found : { ...found, input: maybe, output: maybe, masking: maybe, redaction: maybe };
     default:
