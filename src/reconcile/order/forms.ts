@@ -10,11 +10,11 @@ import type { ResourceId, Spec } from '../../model/resource.ts';
 import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { anyEffect, type Direction, type Effect, effectOn, isRule, noEffect, writesLate } from './effects.ts';
 
-/** Names first, then what closes; deletions only where nothing else is left to write; what was closed opens at the very end. */
-const tiers = ['name', 'close', 'write', 'delete-objects', 'delete-rules', 'delete-attributes', 'reopen'] as const;
+/** Names first, then what closes; deletions only where nothing else is left to write. */
+export const tiers = ['name', 'close', 'write', 'delete-objects', 'delete-rules', 'delete-attributes'] as const;
 
-/** When a form may be written at the earliest, whatever is safe. */
-export type Tier = (typeof tiers)[number];
+/** When a form may be written at the earliest, whatever is safe; what was closed opens at the very end. */
+type Tier = (typeof tiers)[number] | 'reopen';
 
 /** One write of a change, or one that may take its place. `needs` are writes of other changes that the gateway demands before it. */
 export type Form = Omit<Step, 'round'> & { readonly unit: Unit; readonly tier: Tier };
@@ -34,11 +34,6 @@ export type FormInput = {
   /** The gateway with the names after the plan. */
   readonly live: LiveState;
 };
-
-/** Compares forms by when they may be written. */
-export function compareTiers(one: Form, other: Form): number {
-  return tiers.indexOf(one.tier) - tiers.indexOf(other.tier);
-}
 
 /** Returns the forms of each change in their order, with what the gateway demands of the order of all of them. */
 export function unitsOf(input: FormInput): readonly Unit[] {

@@ -7,7 +7,7 @@ import { specAfterStep, writesOnlyPart } from '../../model/plan/step-spec.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { type PlannedWrites, type PlanSnapshots, snapshotPlan } from '../../protection/posture/diff-postures.ts';
 import { type Effect, effectsOf, isRule } from './effects.ts';
-import { compareTiers, directionOn, firstOfTwo, type Form, restoredFields, split, unitsOf } from './forms.ts';
+import { directionOn, firstOfTwo, type Form, restoredFields, split, tiers, unitsOf } from './forms.ts';
 import { type Moments, momentsOf } from './moments.ts';
 import { createSlots, findMoves, type RuleMoves, type Slots } from './rule-moves.ts';
 import { createSafety, type Safety } from './safety.ts';
@@ -63,7 +63,7 @@ export function orderWrites(input: OrderInput, { isDraft = false, indivisible = 
     // A predecessor is closed before its successor opens only where nothing else is safe.
     const isClosable = ({ part, change, needs }: Form): boolean =>
       part === 'close' && needs.every((need) => !keys.has(stepKeyText(need)) || change.needs.includes(need.id));
-    const next = { firsts, ready: firsts.filter(isReady).toSorted(compareTiers), closable: firsts.filter(isClosable) };
+    const next = { firsts, ready: firsts.filter(isReady), closable: firsts.filter(isClosable) };
     const stage = withoutClashes(nextStage(next, search));
     const needsOf = safety.needsOf(stage);
     for (const form of stage) {
@@ -126,11 +126,9 @@ type Next = { readonly firsts: readonly Form[]; readonly ready: readonly Form[];
 /** Returns the forms that are written next, all of them together. */
 function nextStage({ firsts, ready, closable }: Next, search: Search): readonly Form[] {
   const ignored = new Set(search.open.map(({ connection }) => connection));
-  const byTier = new Map<Form['tier'], Form[]>();
-  for (const form of ready) addToGroup(byTier, form.tier, form);
-  const reopening = byTier.get('reopen') ?? [];
-  byTier.delete('reopen');
-  for (const forms of byTier.values()) {
+  const byTier = tiers.map((tier) => ready.filter((form) => form.tier === tier));
+  const reopening = ready.filter(({ tier }) => tier === 'reopen');
+  for (const forms of byTier) {
     // A form in two writes comes before anything is deleted; many rules that share connections are written so at once, not a few in each round.
     const ways = [() => search.safety.most(forms, ignored), () => splitSome(forms, ignored, search)];
     for (const find of search.safety.isCrowded(forms) ? ways.toReversed() : ways) {
@@ -146,7 +144,7 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
     const stage = search.safety.most(forms, ignored);
     if (stage.length > 0) return stage;
   }
-  const possible = [...byTier.values(), partial, ...whole.slice(0, 1)].flat();
+  const possible = [...byTier, partial, ...whole.slice(0, 1)].flat();
   const exposed = search.safety.exposedBy(possible.length > 0 ? possible : firsts, ignored);
   const closing = closable.filter(({ key }) => exposed.has(key.id));
   if (closing.length > 0) return closing;

@@ -35,6 +35,13 @@ function approved(...reviewers: readonly string[]): Manifest {
   return approval('asked', { ...named, reviewers_groups: reviewers, min_approvals: reviewers.length });
 }
 
+function exchanging(first: string, second: string, groups: readonly string[]): readonly Manifest[] {
+  return [
+    approval('one', { access_type: 'command', connection_names: [first], reviewers_groups: groups }),
+    approval('two', { access_type: 'command', connection_names: [second], reviewers_groups: [...new Set(['dba', ...groups])] }),
+  ];
+}
+
 function attribute(groups: readonly string[]): Manifest {
   return { kind: 'Attribute', metadata: { name: 'ops' }, spec: { access_groups: groups } };
 }
@@ -126,4 +133,14 @@ test('a connection that a rule keeps stays open while another rule takes from it
   ];
   const moved = 'PUT Connection/next';
   expect(await accepted(before, after)).toEqual([moved, 'PUT AccessRequestRule/giving', 'POST AccessRequestRule/taking', moved]);
+});
+
+test('of two rules that exchange their connections, one lets go of the connection that is closed where the other one could not be closed', async () => {
+  const closing = ['db', 'next'].map((name) => connection(name, { access_groups: ['dba'] }));
+  const [before, after] = [
+    [...closing, ...exchanging('db', 'next', ['dba'])],
+    [...closing, ...exchanging('next', 'db', ['sre'])],
+  ];
+  expect(await accepted(before, after, 'Connection/db')).toEqual(['PUT Connection/next']);
+  expect(await accepted(before, after, 'Connection/next')).toEqual(['PUT Connection/db', 'PUT AccessRequestRule/one']);
 });
