@@ -3,10 +3,10 @@ export type UnresolvedText = { readonly is: 'masked' | 'reference'; readonly wha
 
 // As logs, plans and consoles print secrets: GitHub ***, GitLab [MASKED], Terraform (sensitive value), Pulumi [secret], Rails [FILTERED], Ostiary (secret …).
 const masked =
-  /^(?:[*∗＊•●]{3,}\w{0,8}\**|[[(<{]{1,2} *(?:sensitive|redacted|masked|filtered|hidden|secret|protected|encrypted|concealed|removed|computed|known after apply)(?:[ _-](?:value|text|data|inline|env:\S+|file:\S+))? *[\])>}]{1,2}|[^\w\s]{0,2}_{0,2}(?:redacted|masked|filtered)_{0,2}[^\w\s]{0,2}|VALUE_SPECIFIED_IN_NO_LOG_PARAMETER)$/i;
+  /^(?:[*∗＊•●]{3,}(?:\w{1,8}\**)?|[[(<{]{1,2} *(?:sensitive|redacted|masked|filtered|hidden|secret|protected|encrypted|concealed|removed|computed|known after apply)(?:[ _-](?:value|text|data|inline|env:\S+|file:\S+))? *[\])>}]{1,2}|[^\w\s]{0,2}_{0,2}(?:redacted|masked|filtered)_{0,2}[^\w\s]{0,2}|VALUE_SPECIFIED_IN_NO_LOG_PARAMETER)$/i;
 
 // Of a URL or a connection string, they mask the password alone; Go prints xxxxx there.
-const passwordIn = /^[a-z][\w+.:-]*:\/\/[^/@\s]*:([^/@\s]+)@|\b(?:password|pwd) ?= ?'?([^;&'\s]+)/i;
+const passwordIn = /^[a-z][\w+.:-]*:\/\/[^:/@\s]*:([^/@\s]+)@|\b(?:password|pwd) ?= ?'?([^;&'\s]+)/i;
 
 // 1Password, vals, Bank-Vaults, AWS, Google, Azure, Doppler, Bitwarden, CloudFormation, Spring and templates of CI systems.
 const references =

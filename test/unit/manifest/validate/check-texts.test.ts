@@ -155,3 +155,10 @@ test.each([
   });
   expect(diagnostics).toEqual([]);
 });
+
+test.each([
+  ['a URL of colons', `a://${':'.repeat(200_000)}`],
+  ['a mask that does not end as one', `${'*'.repeat(200_000)}!`],
+])('%s is read at once', (_, text) => {
+  expect(loadState([connection('a', { command: [text] })]).diagnostics).toEqual([]);
+});
