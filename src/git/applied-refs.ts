@@ -223,6 +223,7 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
   const names = new Set([...refs.local.keys(), ...originNames]);
   const expected = findRecordedName(repository, query, names);
+  const folders = [repository.prefix, parseAppliedRefName(expected)?.folder];
   const listed = { refs, originRefs };
   const { target, renames } = query;
   const found = names.has(expected) ? await readLastApplied(repository, expected, listed) : undefined;
@@ -234,7 +235,7 @@ export async function findLastApplied(repository: Repository, query: LastApplied
     const { folder, target: other = '', isBeside } = parseAppliedRefName(name) ?? {};
     // Only targets that exchanged their names have a record under the name of another one.
     const isPossible = found?.commit === undefined || !isOurs || isBeside === true || renames?.isCurrent(other) === false;
-    return name !== expected && folder === repository.prefix && isPossible;
+    return name !== expected && folders.includes(folder) && isPossible;
   });
   const read = renames === undefined ? new Map<string, FoundRecord>() : await readEach(repository, others, listed);
   const renamed = renames && (await findRenamed(renames, isOurs ? found : undefined, read.values()));
@@ -301,7 +302,8 @@ function findRecordedName(repository: Repository, { target, configs }: LastAppli
   if (names.has(name)) return name;
   const moved = [...names].filter((other) => {
     const recorded = parseAppliedRefName(other);
-    return recorded?.target === target && !configs.some((file) => existsSync(join(repository.folder, recorded.folder, file)));
+    if (recorded?.target !== target || recorded.isBeside === true) return false;
+    return !configs.some((file) => existsSync(join(repository.folder, recorded.folder, file)));
   });
   return moved.length === 1 ? (moved[0] ?? name) : name;
 }

@@ -147,6 +147,26 @@ test('targets that exchange their names keep their records, there and back', asy
   expect(await plan('a', clone(origin))).toContain('No changes');
 });
 
+test('targets that exchanged their names keep their records where their config moves to another folder', async () => {
+  const { ours, left, right } = await exchangedProject('rt7', (one, other) => configOf(['a', other, 'right'], ['b', one, 'left']));
+  for (const target of ['a', 'b']) expect(await gateway.run(`apply --yes --target ${target}`, ours.folder)).toMatchObject({ code: 0 });
+  ours.remove('ostiary.yaml', 'left/l.yaml', 'right/r.yaml');
+  ours.save({
+    'conf/ostiary.yaml': configOf(['a', right, 'right'], ['b', left, 'left']),
+    'conf/left/l.yaml': connection('rt7-l'),
+    'conf/right/r.yaml': connection('rt7-r'),
+  });
+  const moved = { ...ours, folder: join(ours.folder, 'conf') };
+  for (let round = 0; round < 2; round += 1) {
+    for (const target of ['a', 'b']) {
+      const planned = await plan(target, moved);
+      expect(planned).toContain('No changes');
+      expect(planned).not.toMatch(/git\/(?:no-base|other-gateway)/);
+    }
+    for (const target of ['a', 'b']) expect(await gateway.run(`apply --yes --target ${target}`, moved.folder)).toMatchObject({ code: 0 });
+  }
+});
+
 test('a target under the former name of another one leaves it its record', async () => {
   const { ours } = await exchangedProject('rt5', (left, right) => configOf(['b', left, 'left'], ['c', right, 'right']));
   expect(await plan('b', ours)).toContain('"b" is recorded as "a"');
