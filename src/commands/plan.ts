@@ -82,8 +82,9 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
   const project = await openProject(flags, context);
   const snapshot = file === undefined ? undefined : readSnapshot(file, project, context);
+  const showsStates = flags.replay !== undefined || flags.report.some(({ format }) => format === 'html');
   const { created: made } = await withDecisions(
-    await createPlan(project, flags, context, { followsSelection: flags.out === undefined, snapshot }),
+    await createPlan(project, flags, context, { followsSelection: flags.out === undefined, showsStates, snapshot }),
     flags,
     context,
   );

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -88,6 +88,18 @@ test('plans of many connections after an apply make at most 30 requests, none pe
 function led(host: string): JsonObject {
   return { 'envvar:USER': { value: 'app' }, 'envvar:HOST': { value: host } };
 }
+
+test('the page of a selection shows all that decides access to its connections, whatever changes', async () => {
+  const project = await hoopProject({ rulepacks: 'default' });
+  project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name)])));
+  expect(await project.ostiary(['apply', '--yes', '--quiet'])).toMatchObject({ code: 0 });
+  const [pack] = project.model.store.rulepacks.keys();
+  const { status } = await project.send('POST', `/rulepacks/${pack}/apply`, { connection_names: ['connection-0007'] });
+  project.write({ 'access/connection-0007.yaml': connection('connection-0007', { connection_tags: { env: 'prod' } }) });
+  const planned = await project.ostiary(['plan', '--only', 'Connection/connection-0007', '--report', 'html=page.html']);
+  expect([status, planned.code, planned.stdout]).toEqual([204, 0, expect.stringContaining('Not compared: 119 other connections')]);
+  expect(readFileSync(join(project.folder, 'page.html'), 'utf8')).toMatch(/<th[^>]*>rulepacks</);
+});
 
 test.each([[{}], [{ secret: { 'envvar:USER': { keep: true }, 'envvar:HOST': { keep: true } } }]])(
   'where a connection is led elsewhere, those that no manifest leads anywhere are read: %j',

@@ -66,6 +66,8 @@ type CreatePlanOptions = {
   readonly purpose?: PlanPurpose;
   /** Whether only what a selection needs is read, as far as that gives the same plan. */
   readonly followsSelection?: boolean;
+  /** Whether a page or a replay looks at the states before and after, not only at what changes. */
+  readonly showsStates?: boolean;
   /** The plan is made from it: the gateway is not asked, and the plan can neither be applied nor approve an apply. */
   readonly snapshot?: OpenedSnapshot | undefined;
 };
@@ -139,6 +141,7 @@ async function withInput<T>(
     purpose = 'show',
     ended = purpose === 'preview' ? 'warning' : 'error',
     followsSelection = false,
+    showsStates = false,
     snapshot,
   }: GatherOptions,
   work: (gathered: Gathered) => Promise<T>,
@@ -151,7 +154,7 @@ async function withInput<T>(
     if (snapshot !== undefined) requireLastApply(snapshot, input.planBase);
     return input;
   };
-  const reading = { flags, context, onRequest, snapshot: snapshot?.gateway };
+  const reading = { flags, context, onRequest, snapshot: snapshot?.gateway, showsStates };
   const { only = [], tag = [], paths = [] } = project.selection;
   // A plan that only leaves out some objects needs nearly everything.
   const isNarrow = followsSelection && (only.length + tag.length + paths.length > 0 || flags.own !== undefined);

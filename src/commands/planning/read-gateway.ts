@@ -32,6 +32,8 @@ type ReadingOptions = {
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   readonly snapshot?: GatewaySnapshot | undefined;
+  /** Whether a page or a replay looks at the states themselves, not only at what changes. */
+  readonly showsStates?: boolean;
 };
 
 /** A gateway; the caller closes it. */
@@ -61,7 +63,7 @@ export async function readAfter<T extends PartInput>(
   work: () => Promise<T>,
 ): Promise<ReadInput<T>> {
   const done = await work();
-  const part = target.reportUnmanaged ? undefined : neededPart(done);
+  const part = target.reportUnmanaged ? undefined : neededPart(done, reading.showsStates === true);
   return { done, read: await connect(target, reading), part };
 }
 
@@ -69,11 +71,12 @@ export async function readAfter<T extends PartInput>(
  * Returns the part of a gateway that may show a plan. A branch that is behind, a record that is missing or not finished, and manifests that cannot
  * be planned ask for everything, and so does a proposal with policies or access tests, which look at every connection.
  */
-function neededPart({ desired, planBase, policies: { rules }, unplannable }: PartInput): NeededPart | undefined {
+function neededPart({ desired, planBase, policies: { rules }, unplannable }: PartInput, showsStates: boolean): NeededPart | undefined {
   const { base, isUnrecorded, read, own, proposed, behind } = planBase;
   const isSettled = isUnrecorded !== true && behind === undefined && (read?.record.pending ?? []).length === 0;
   if (!isSettled || unplannable !== undefined) return undefined;
-  if (own === undefined) return selectedPart(desired, { base: base?.desired, registry: readableKinds, isChecked: rules.length > 0 });
+  if (own === undefined)
+    return selectedPart(desired, { base: base?.desired, registry: readableKinds, isChecked: showsStates || rules.length > 0 });
   const states = [desired, base?.desired, own, proposed?.reviewed];
   const isChecked = states.some((state) => (state?.policies ?? []).length + (state?.accessTests ?? []).length > 0);
   if (base === undefined || isChecked || rules.length > 0 || desired.unselected.length > 0) return undefined;

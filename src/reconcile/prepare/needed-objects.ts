@@ -15,8 +15,9 @@ import { leadFields } from '../../protection/compare/destinations.ts';
 export type NeededPart = PartOfGateway & { readonly kinds: readonly string[] };
 
 /**
- * Returns the part of a gateway that may show the plan of a selection: what is compared with it, and, where policies look at it, what decides access
- * to its connections. Undefined where it may change others: it has rules or successors, or access tests look at every connection.
+ * Returns the part of a gateway that may show the plan of a selection: what is compared with it, and, where policies, a page or a replay look at it
+ * (`isChecked`), what decides access to its connections. Undefined where it may change others: it has rules or successors, or access tests look at
+ * every connection.
  */
 export function selectedPart(
   { resources, accessTests = [] }: DesiredState,
@@ -28,7 +29,7 @@ export function selectedPart(
   if (!areOwn || resources.length === 0 || accessTests.length > 0) return undefined;
   const objects = new Set(resources.map(({ key }) => key));
   const declared = [...registry.keys()].filter((name) => watchedLists[name] === undefined && fieldsRead(name).length > 0);
-  // Policies look at every field, and at what decides access although nothing changes.
+  // These look at every field, and at what decides access although nothing changes.
   if (isChecked) return { objects, without: new Set(), kinds: [...declared, ...decidingWatched], lists: 'deciding' };
   const stated = new Set<string>();
   for (const { spec } of [...resources, ...(base?.resources ?? [])]) for (const field in spec) stated.add(field);
