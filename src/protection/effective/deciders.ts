@@ -62,13 +62,15 @@ export function decidersOf(
       const ruling = rule.key;
       // The reviewers of the connection decide only for those whom no rule asks.
       const isAsked = reviewFor(access, member, step).rule !== undefined;
+      // Whether a connection has reviewers of its own decides how many approvals of a rule a credential counts.
+      const isCountedByOwn = !isLimit && step === 'jit' && rule.credential_approvals !== undefined;
       const terms = isAsked || isLimit ? fieldDeciders(ruling, isLimit ? ['access_max_duration'] : approvingFields) : [];
       return [
         ...elements(ruling, askedFields),
         ...fieldDeciders(ruling, ['access_type']),
         ...attaching(value, ruling),
         ...terms,
-        ...(isAsked ? [] : own),
+        ...(isAsked && !isCountedByOwn ? [] : own),
       ];
     }
     case 'until':

@@ -12,6 +12,11 @@ function ruled(spec: JsonObject = {}): readonly Manifest[] {
   return [connection('one', open), connection('two', open), rule];
 }
 
+/** A connection under a rule of which all groups must approve a session, and one of them is enough for a credential. */
+function credentialed(reviewers: readonly string[]): readonly Manifest[] {
+  return [connection('one', { reviewers }), ...ruled({ min_approvals: 1 }).slice(1)];
+}
+
 const without = ruled().slice(0, 2);
 const counted = { all_groups_must_approve: null };
 
@@ -25,5 +30,6 @@ export const requestRuleRows: readonly Row[] = [
   ['a group that can force it', ruled(), ruled({ force_approval_groups: ['oncall'] }), 'weakens approval'],
   ['a group that reviews', ruled(), ruled({ reviewers_groups: ['dba', 'security', 'audit'] }), 'strengthens approval'],
   ['the type of access', ruled(), ruled({ access_type: 'jit_command' }), 'strengthens approval'],
+  ['reviewers without whom a rule counts fewer approvals', credentialed(['dba']), credentialed([]), 'weakens review'],
   ['the longest access', ruled({ access_max_duration: 60 }), ruled({ access_max_duration: 600 }), 'weakens duration'],
 ];
