@@ -15,7 +15,7 @@ import { type AnswerOrigin, latestOrigin } from '../../model/result/answer-origi
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { answerObject, cellText, csvText } from './permissions.ts';
+import { answerObject, cellText, csvText, shownPeople } from './permissions.ts';
 import { joinQuoted, peopleText } from '../wording/people.ts';
 import { accessModes } from '../../model/protection/access-objects.ts';
 import type { TableListing } from '../blocks.ts';
@@ -59,10 +59,11 @@ export function accessReport({
 }: AccessReportInput): JsonObject {
   const rows = connections.flatMap(({ people, ...about }) => {
     const alike = new Map<string, (readonly Permission[])[]>();
+    const shown = new Set(shownPeople(people));
     for (const permissions of people) {
       const applied = isApplied?.(permissions);
       // People whose access is only removed from the manifests still have it.
-      if (permissions.some(({ answer }) => answer !== 'no') || applied === false)
+      if (shown.has(permissions) || applied === false)
         addToGroup(alike, [...permissions.map(cellText), String(applied)].join('\n'), permissions);
     }
     return [...alike.values()].map((all) => ({

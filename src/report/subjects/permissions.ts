@@ -72,12 +72,18 @@ export function answerObject({ answer, approval, ...terms }: Permission): JsonOb
 /** The permissions of the same people on one connection, by verb, and their groups. */
 type PermissionRow = { readonly permissions: readonly Permission[]; readonly groups: readonly string[] };
 
-/** Folds permissions of one connection: groups that need the same for each verb are one row; those that can do nothing are left out. */
+/** Leaves out people who can do nothing on a connection. Where everybody else can do something, a row is the only sign of those who cannot. */
+export function shownPeople(all: readonly (readonly Permission[])[]): readonly (readonly Permission[])[] {
+  return all.some((permissions) => permissions[0]?.groups.length === 0 && isAble(permissions)) ? all : all.filter(isAble);
+}
+
+function isAble(permissions: readonly Permission[]): boolean {
+  return permissions.some(({ answer }) => answer !== 'no');
+}
+
+/** Folds permissions of one connection: groups that need the same for each verb are one row. */
 export function foldPermissions(all: readonly (readonly Permission[])[]): readonly PermissionRow[] {
-  const rows = groupBy(
-    all.filter((permissions) => permissions.some(({ answer }) => answer !== 'no')),
-    (permissions) => permissions.map(cellText).join('\n'),
-  );
+  const rows = groupBy(shownPeople(all), (permissions) => permissions.map(cellText).join('\n'));
   return [...rows.values()].map((same) => ({ permissions: same[0], groups: same.map(([first]) => peopleText(first?.groups ?? [])) }));
 }
 
