@@ -88,7 +88,7 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
   for (const [id, lead] of moved) {
     const own = led.get(id);
     if (own !== undefined && isSameLead(own, lead)) continue;
-    if (lead.isHidden && lead.servers.size === 0 && own !== undefined) unknown.push({ connection: id, guarded: [] });
+    if (lead.isHidden && !lead.isPlaced && own !== undefined) unknown.push({ connection: id, guarded: [] });
     // Settings may name several places, of which it may have led to some before.
     const part = own === undefined ? lead : newPartOf(lead, own);
     const near = new Set(placesOf(part).flatMap((place) => byPlace.get(place) ?? []));

@@ -18,9 +18,9 @@ export type Lead = {
   readonly credentials: readonly Secret[];
   /** What the agent runs. */
   readonly program: string;
-  /** It names no server and no credential, and what it runs takes none from its environment: people reach the agent itself. */
+  /** Its settings name no server and no credential, and what it runs takes none from its environment: people reach the agent itself. */
   readonly isBare: boolean;
-  /** The name of one of its servers is known, not only where it is kept. */
+  /** Its settings name one of its servers, not only where the name is kept: a command that names one may lead elsewhere, too. */
   readonly isPlaced: boolean;
   /** Something of it cannot be known: the token may not read it, and no manifest states it. */
   readonly isHidden: boolean;
@@ -83,8 +83,9 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
         const place = local.test(name.slice(1)) ? `${name} by ${agent}` : name;
         return (port === undefined ? ownPorts : [port]).map((one) => `${place} ${one}`);
       });
+  const settled = serversOf(addresses, stated);
   // The port of a server that the command names may be anywhere in it.
-  const servers = [...serversOf(addresses, stated), ...serversOf(inCommand, [''])];
+  const servers = [...settled, ...serversOf(inCommand, [''])];
   const credentials = all.filter(({ key }) => isCredential(key) && !ofServer.test(key)).flatMap(({ some }) => some);
   const resource = asText(spec['resource_name']);
   const sources = credentials.flatMap(sourcesOf);
@@ -95,8 +96,8 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
     sources: new Set(credentials.length === 0 && resource !== '' ? [`resource ${resource}`] : sources),
     credentials: credentials.filter((secret) => secret.state === 'value'),
     program: canonical([agent, asText(spec['type']), subtype, command]),
-    isBare: servers.length + credentials.length === 0 && !isHidden && command.length > 0 && !command.some((text) => text.includes('$')),
-    isPlaced: servers.some((one) => one.startsWith('=')),
+    isBare: settled.length + credentials.length === 0 && !isHidden && command.length > 0 && !command.some((text) => text.includes('$')),
+    isPlaced: settled.some((one) => one.startsWith('=')),
     isHidden,
     isUnseen: isHidden || all.some(({ some }) => some.every(({ state }) => state === 'hidden')),
   };

@@ -181,6 +181,10 @@ test('a cluster stands for a server that no setting names', () => {
 test.each<[what: string, spec: JsonObject]>([
   ['a server that is read elsewhere', { secret: { 'envvar:HOST': '_cloudsecrets:ledger:host', 'envvar:PASS': fromLedger } }],
   ['a server that only the program knows', { type: 'custom', command: ['ledger-shell'], secret: { 'envvar:PASS': fromLedger } }],
+  [
+    'a server beside that of a URL in the command',
+    { type: 'custom', command: ['sh', '-c', 'curl https://motd.internal; ledger-shell'], secret: { 'envvar:PASS': fromLedger } },
+  ],
 ])('a credential of a guarded place that goes to %s may lead there', (_, spec) => {
   const after = (who: JsonObject): readonly Manifest[] => [connectionManifest('sandbox', { ...who, ...spec }), ledger];
   expect(alarmsOf(before, after(open))).toEqual(['Connection/sandbox risk/destination-unknown']);

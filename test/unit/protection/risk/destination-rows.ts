@@ -27,6 +27,13 @@ export const destinationRows: readonly Row[] = [
     'weakens agent-opened',
   ],
   [
+    'a command that people run on the agent itself, which also names a server',
+    [connection('deploy', { type: 'custom', command: ['deploy.sh'] })],
+    [connection('deploy', { type: 'custom', command: ['sh', '-c', 'curl https://motd.internal; exec bash'] })],
+    'weakens agent-opened',
+    'weakens agent-opened',
+  ],
+  [
     'another command after a review',
     [connection('deploy', { type: 'custom', command: ['deploy.sh'], reviewers: ['dba'] })],
     [connection('deploy', { type: 'custom', command: ['bash'], reviewers: ['dba'] })],
