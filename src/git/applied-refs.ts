@@ -239,7 +239,7 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   });
   const read = renames === undefined ? new Map<string, FoundRecord>() : await readEach(repository, others, listed);
   const renamed = renames && (await findRenamed(renames, isOurs ? found : undefined, read.values()));
-  const last = renamed ?? found ?? (await readLastApplied(repository, expected, listed));
+  const last = renamed ?? (owner === 'another' ? undefined : found) ?? (await readLastApplied(repository, ownName, listed));
   const own = ownName === expected ? found : read.get(ownName);
   const left = renames !== undefined && last.commit === undefined ? await findLeft(renames, read.values()) : [];
   return { ...last, ownName, localId: own?.localId ?? '', originId: own?.originId ?? '', left };

@@ -174,6 +174,16 @@ describe('findLastApplied', () => {
     expect(theirs.git('rev-parse', appliedRef('b'))).toBe(later);
   });
 
+  it('takes the record of another target under the same name for none, and writes beside it', async () => {
+    const { ours } = pair();
+    await record(ours, 'a');
+    const renames = { url: 'https://a.example.com', isCurrent: () => true, ownerOf, writtenAt: () => 0 };
+    const found = await findLastApplied(await ours.open(), { target: 'a', configs, origin: true, renames });
+    const ownName = appliedRefName('', 'a', renames.url);
+    expect(found).toMatchObject({ name: ownName, ownName, localId: '', originId: '', commit: undefined });
+    expect(parseAppliedRefName(ownName)).toStrictEqual({ folder: '', target: 'a', isBeside: true });
+  });
+
   it('keeps configs of several folders apart, and follows a moved config', async () => {
     const ours = make({ 'a/ostiary.yaml': '', 'b/ostiary.yaml': '' });
     const commit = ours.git('rev-parse', 'HEAD');
