@@ -378,7 +378,7 @@ try {
         row,
       }),
     growth: () => growthRows({ folder, run, cli, bundled, row }),
-    order: () => orderRows({ kind, run, bundled, row }),
+    order: () => orderRows({ full, kind, run, bundled, row }),
     shared: () => sharedRows({ full, folder, run, cli, serve: serveShared, stop, row }),
     hoop: hoopRow,
     first: firstRow,

@@ -90,8 +90,8 @@ export async function growthRows({ folder, run, cli, bundled, row }) {
 }
 
 /** Adds a row for each kind of rule, or for one of them: how the cost of a plan and the order of its writes grows with attachments, in the steepest case. */
-export async function orderRows({ kind: only, run, bundled, row }) {
-  const { stdout } = run([await bundled('write-order'), ...(only === undefined ? [] : [only])]);
+export async function orderRows({ full, kind: only, run, bundled, row }) {
+  const { stdout } = run([await bundled('write-order'), ...(only === undefined ? [] : [only]), ...(full ? ['full'] : [])]);
   for (const line of stdout.trim().split('\n')) {
     const { kind, few, many, found } = JSON.parse(line);
     const [steepest] = found.toSorted((one, other) => other.exponent - one.exponent);

@@ -1,5 +1,5 @@
 // How the cost of a plan grows with connections and the rules that all of them share, kind by kind, created, changed and deleted: prints JSON.
-// An argument names the only kind.
+// Arguments name the only kind, or ask for the largest sizes (`full`).
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { draftPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -9,6 +9,10 @@ import type { Manifest } from '../support/scenario.ts';
 
 const kinds = ['GuardrailRule', 'DataMaskingRule', 'RunbookRule', 'Attribute', 'AccessRequestRule'] as const;
 type RuleKind = (typeof kinds)[number];
+
+const args = process.argv.slice(2);
+const isFull = args.includes('full');
+const only = kinds.find((kind) => args.includes(kind));
 
 const actions = ['created', 'created with connections', 'changed', 'deleted'] as const;
 type Action = (typeof actions)[number];
@@ -93,7 +97,7 @@ function measure(scene: Scene, action: Action): number {
     live,
     target: { ...testTarget, dialect: 'hoop' } as const,
   };
-  const runs = range(3).map(() => {
+  const runs = range(isFull ? 1 : 3).map(() => {
     const started = process.cpuUsage();
     const { value } = draftPlan(inputOf(given));
     const { user, system } = process.cpuUsage(started);
@@ -104,13 +108,17 @@ function measure(scene: Scene, action: Action): number {
 }
 
 /** Attachments grow with both: four times the connections, with four times the rules. */
-const [few, many] = [
-  { connections: 150, rules: 15 },
-  { connections: 600, rules: 60 },
-] as const;
+const [few, many] = isFull
+  ? [
+      { connections: 500, rules: 50 },
+      { connections: 2000, rules: 200 },
+    ]
+  : [
+      { connections: 150, rules: 15 },
+      { connections: 600, rules: 60 },
+    ];
 const growth = (many.connections * many.rules) / (few.connections * few.rules);
 
-const only = process.argv[2];
 for (const kind of kinds) {
   if (only !== undefined && kind !== only) continue;
   const found = actions.map((action) => {

@@ -22,7 +22,7 @@ const codes = {
   'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
   'protect-removed': ['availability', 'metadata.protect is removed, so that Ostiary may delete the object'],
   'access-extended': ['weakens', 'the access of a group ends later, or no longer ends'],
-  'check-uncovered': ['weakens', 'a policy or an access test no longer covers a connection'],
+  'check-uncovered': ['weakens', 'a policy or an access test no longer covers a connection, or asks less of it'],
   'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
   'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
   'secret-left': ['unknown', 'a secret is left to the gateway, whose value cannot be compared with the last applied one'],

@@ -63,7 +63,10 @@ export function findUncovered<C extends Check>(
     for (const check of before.filter((one) => one.covers(connection.before) === true))
       for (const { id, name } of missingIn(check, now)) {
         const stays = kept.get(check.name);
-        const at = stays?.covers(connection.before) === true ? changedPlace(connection) : stays?.at;
+        const isLeft = stays?.covers(connection.before) === true && stays.covers(connection.after) === false;
+        // A part that a check no longer has is gone, although the check still covers the connection.
+        const isGone = name !== check.name && !isLeft;
+        const at = isGone ? undefined : isLeft ? changedPlace(connection) : stays?.at;
         const one = found.get(name) ?? { id, at, connections: new Set() };
         found.set(name, one);
         one.connections.add(connection.id);
@@ -132,15 +135,18 @@ function policyCheck(policy: Policy): PolicyCheck {
   return { id, name: `policy ${name}`, at, policy, covers: (side) => policyMatches(policy, side.name, side.resource) };
 }
 
-/** Returns a policy that no other one replaces: one with its name, or with all that it requires, that refuses what it refused. */
+/**
+ * Returns what a policy required and no policy requires that refuses what it refused: the policy, or those of its requirements that one with its name
+ * has no more. What another expression asks cannot be compared: it counts as less.
+ */
 function missingPolicies(check: PolicyCheck, others: readonly PolicyCheck[]): readonly PolicyCheck[] {
-  const { name, require, severity } = check.policy;
-  const isKept = others.some(({ policy }) => {
-    const asked = new Set(policy.require.map(({ expression }) => expression));
-    const isAsStrict = policy.severity === 'error' || severity === 'warning';
-    return isAsStrict && (policy.name === name || require.every(({ expression }) => asked.has(expression)));
-  });
-  return isKept ? [] : [check];
+  const { policy } = check;
+  const strict = others.filter((one) => one.policy.severity === 'error' || policy.severity === 'warning');
+  const asked = new Set(strict.flatMap((one) => one.policy.require.map(({ expression }) => expression)));
+  const missing = policy.require.filter(({ expression }) => !asked.has(expression));
+  if (missing.length === 0) return [];
+  if (strict.every((one) => one.policy.name !== policy.name)) return [check];
+  return missing.map(({ expression }) => ({ ...policyCheck(policy), name: `${check.name} (${expression})` }));
 }
 
 type ExpectationCheck = Check & { readonly about: AccessExpectation };

@@ -21,6 +21,10 @@ function policy(match: string, { name = 'reviewed', require = 'true', more = '' 
 const denied = (on: JsonObject | string, group = 'dev'): JsonObject => ({ group, on, expect: 'denied' });
 const onProd = { match_tags: { env: 'prod' } };
 
+function asking(require: readonly string[]): string {
+  return policy('{ name: a }').replace('["true"]', JSON.stringify(require));
+}
+
 function people(...entries: readonly JsonObject[]): string {
   return accessTestText('people', entries);
 }
@@ -101,7 +105,6 @@ test.each<readonly [string, string, readonly string[], readonly string[]]>([
   ['is gone', policy('{ tags: { env: prod } }'), [], ['Connection/a, Connection/b']],
   ['matches less', policy('{ tags: { env: prod } }'), [policy('{ name: a }')], ['Connection/b']],
   ['matches by something else', policy('{ tags: { env: prod } }'), [policy('{ type: database }')], []],
-  ['requires something else', policy('{ name: a }'), [policy('{ name: a }', { require: '1 == 1' })], []],
   ['has another name', policy('{ name: a }'), [policy('{ name: a }', { name: 'asked' })], []],
   [
     'has another name and only warns',
@@ -114,6 +117,23 @@ test.each<readonly [string, string, readonly string[], readonly string[]]>([
   ['gives way to another one', policy('{ name: a }'), [policy('{ name: a }', { name: 'p', require: 'false' })], ['Connection/a']],
 ])('a policy that %s', (_, before, after, lost) => {
   expect(texts([a, b, before], [a, b, ...after])).toEqual(lost.map((connections) => `${ofPolicy}: ${connections}`));
+});
+
+test.each<readonly [string, readonly string[], readonly string[], readonly string[]]>([
+  ['has more requirements', ['true'], ['true', '1 == 1'], []],
+  ['has fewer requirements', ['true', '1 == 1'], ['true'], ['policy reviewed (1 == 1)']],
+  ['requires something else', ['1 == 1', '2 == 2'], ['3 == 3'], ['policy reviewed (1 == 1)', 'policy reviewed (2 == 2)']],
+])('of a policy that %s, each requirement that is gone weakens', (_, before, after, lost) => {
+  const plan = planned([a, b, asking(before)], [a, b, asking(after)]);
+  expect(uncoveredIn(plan)).toMatchObject(lost.map((check) => ({ check, connections: ['Connection/a'] })));
+  expect(highestPlanRisk(plan)).toBe(lost.length === 0 ? undefined : 'weakens');
+});
+
+test('a requirement may move to another policy', () => {
+  const both = asking(['true', '1 == 1']);
+  const [one, other] = [policy('{ name: a }'), policy('{ name: a* }', { name: 'other', require: '1 == 1' })];
+  expect(texts([a, both], [a, one, other])).toEqual([]);
+  expect(texts([a, both], [a, one])).toEqual(['policy reviewed (1 == 1): Connection/a']);
 });
 
 test('a successor is covered as its predecessor was', () => {
