@@ -1,4 +1,4 @@
-import { addToGroup, largestOf } from '../../model/collections.ts';
+import { addToGroup, groupBy, largestOf } from '../../model/collections.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic, Position } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -6,7 +6,7 @@ import type { LiveState } from '../../model/live.ts';
 import { type Change, isSecretChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ChangeWarnings } from '../../report/document.ts';
-import { mostOfCode } from '../../report/text/diagnostics.ts';
+import { kindOfFinding } from '../../report/rows/equal-findings.ts';
 
 // Each is compared with the text of its object. Of more, which only generated manifests have, the others follow the plan.
 const mostBeside = 500;
@@ -26,11 +26,10 @@ export function warningsOfChanges({ plan, desired, live }: States, warnings: rea
     if (own !== undefined && change !== undefined && isAbout(warning, change, specs.get(liveKeyOf(change))))
       addToGroup(found, own.id, warning);
   }
-  const codes = [...found.values()].flatMap((own) => own.map(({ code }) => code));
-  const many = new Set(codes.filter((code) => codes.filter((other) => other === code).length > mostOfCode));
-  // Many of one code are one line, with the other warnings.
-  const few = [...found].map(([id, own]) => [id, own.filter(({ code }) => !many.has(code))] as const);
-  return new Map(few.filter(([, own]) => own.length > 0));
+  // Several of one kind are one line, with the other warnings.
+  const kinds = groupBy(warnings, kindOfFinding);
+  const single = [...found].map(([id, own]) => [id, own.filter((one) => kinds.get(kindOfFinding(one))?.length === 1)] as const);
+  return new Map(single.filter(([, own]) => own.length > 0));
 }
 
 /** Makes a function that returns the object in whose manifest a place is. */

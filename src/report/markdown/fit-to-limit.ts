@@ -1,6 +1,6 @@
 import { plural } from '../wording/phrases.ts';
 import { type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
-import { mergeEqual, mostConnections } from '../rows/equal-findings.ts';
+import { mergeEqual, mostPlaces } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { type LinkOf, positionMarkdown } from '../links.ts';
@@ -71,7 +71,7 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: n
     text:
       all.length === 1
         ? diagnosticLine(first, linkOf)
-        : `${diagnosticLine({ ...first, message, at: undefined, resource: undefined }, linkOf)}${equalPlaces(all, linkOf)}`,
+        : `${diagnosticLine({ ...first, message, at: undefined, resource: undefined }, linkOf, all.length)}${equalPlaces(all, linkOf)}`,
     rank: 1 + importance[first.severity],
     label: first.severity,
   }));
@@ -79,17 +79,21 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: n
   return fitToLimit(blocks, limit, { labels: ['error', 'warning', 'notice'], rest: 'The log has more.' });
 }
 
-/** Returns the connections of equal findings with their places, as an entry below their own. */
+/** Returns the connections and places of equal findings, as an entry below their own. */
 export function equalPlaces(all: readonly Pick<Diagnostic, 'resource' | 'at'>[], linkOf: LinkOf | undefined): string {
-  const texts = all.slice(0, mostConnections).map(({ resource = '', at }) => {
-    return `${codeSpan(clip(resource, 200))}${at === undefined ? '' : ` ${positionMarkdown(at, linkOf)}`}`;
+  const texts = all.slice(0, mostPlaces).map(({ resource, at }) => {
+    const parts = [
+      ...(resource === undefined ? [] : [codeSpan(clip(resource, 200))]),
+      ...(at === undefined ? [] : [positionMarkdown(at, linkOf)]),
+    ];
+    return parts.join(' ');
   });
   const more = all.length - texts.length;
   return `  - ${[...texts, ...(more === 0 ? [] : [`and ${more} more`])].join(', ')}\n`;
 }
 
-function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf?: LinkOf): string {
+function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf: LinkOf | undefined, count = 1): string {
   const place = at === undefined ? resource && codeSpan(clip(resource, 200)) : positionMarkdown(at, linkOf);
   const texts = [message, hint].flatMap((text) => (text === undefined ? [] : [escapeMarkdown(clip(text, longestMessage))]));
-  return `- ${place === undefined ? '' : `${place} `}${severity} ${codeSpan(code)} ${texts.join('; ')}\n`;
+  return `- ${place === undefined ? '' : `${place} `}${count === 1 ? severity : plural(count, severity)} ${codeSpan(code)} ${texts.join('; ')}\n`;
 }

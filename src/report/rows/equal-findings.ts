@@ -1,28 +1,30 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
-import { plural } from '../wording/phrases.ts';
+import { escapeTerminal } from '../escape.ts';
+import { shortList, shortPosition } from '../wording/phrases.ts';
 import { clip } from '../wrap.ts';
 
 type Finding = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'resource' | 'at'> & { readonly severity?: Diagnostic['severity'] };
 
-/** Findings of a policy that differ only in their connection; `message` names a connection only if there is one. */
+/** Findings of one kind; `message` is that of the first one, without its connection where there are several. */
 export type EqualFindings<T> = { readonly first: T; readonly message: string; readonly all: readonly T[] };
 
-/** Merges the findings of policies that differ only in their connection; all others stay alone. The order is that of the first ones. */
+/** Merges the findings of each kind. The order is that of the first ones. */
 export function mergeEqual<T extends Finding>(findings: readonly T[]): readonly EqualFindings<T>[] {
-  const groups = new Map<string, T[]>();
-  for (const [index, one] of findings.entries()) {
-    const { code, severity, hint, resource } = one;
-    const isMerged = resource !== undefined && code.startsWith('policy/');
-    addToGroup(groups, JSON.stringify(isMerged ? [code, severity, commonMessage(one), hint] : index), one);
-  }
-  return [...groups.values()].flatMap((all) => {
+  return [...groupBy(findings, (one): unknown => kindOfFinding(one) ?? one).values()].map((all) => {
     const [first] = all;
-    if (first === undefined) return [];
-    const message = all.length === 1 ? first.message : `${commonMessage(first)}: ${plural(all.length, 'connection')}`;
-    return [{ first, message, all }];
+    const others = new Set(all.map(commonMessage)).size - 1;
+    const message = all.length === 1 ? first.message : `${commonMessage(first)}${others === 0 ? '' : `, and ${others} like it`}`;
+    return { first, message, all };
   });
+}
+
+/** Returns what findings of one kind share: a policy, or the code of a warning. An error is its own kind. */
+export function kindOfFinding(one: Finding): string | undefined {
+  const { code, severity, hint, resource } = one;
+  if (resource !== undefined && code.startsWith('policy/')) return JSON.stringify([code, severity, commonMessage(one), hint]);
+  return severity === undefined || severity === 'error' ? undefined : JSON.stringify([code, severity]);
 }
 
 /** Returns the message without the connection at its beginning. */
@@ -31,8 +33,19 @@ function commonMessage({ message, resource }: Finding): string {
   return message.startsWith(start) ? message.slice(start.length) : message;
 }
 
-/** The connections that a report lists of equal findings. */
-export const mostConnections = 10;
+/** The places that a report lists of equal findings. */
+export const mostPlaces = 5;
+
+/** Returns where findings are: `Connection/db (access/db.yaml:3), access/rules.yaml:7`; escaped. */
+export function placesText(all: readonly Pick<Diagnostic, 'resource' | 'at'>[], { full = false }: { readonly full?: boolean }): string {
+  const places = all.map(({ resource, at }) => {
+    const position = at === undefined ? '' : shortPosition(at);
+    if (resource === undefined) return position;
+    return `${escapeTerminal(resource)}${position === '' ? '' : ` (${position})`}`;
+  });
+  const known = [...new Set(places)].filter((place) => place !== '');
+  return shortList(known, full ? known.length : mostPlaces).join(', ');
+}
 
 /** Returns the findings that do not refuse a plan, as warnings. */
 export function policyWarnings(report: PolicyReport | undefined): readonly Finding[] {

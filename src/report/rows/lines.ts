@@ -18,7 +18,7 @@ import { type Notice } from '../wording/summary.ts';
 import { plural } from '../wording/phrases.ts';
 import { removalText } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
-import { mergeEqual, policyWarnings } from './equal-findings.ts';
+import { type EqualFindings, mergeEqual, policyWarnings } from './equal-findings.ts';
 import { peopleText } from '../wording/people.ts';
 
 const longestName = 60;
@@ -99,7 +99,7 @@ export function refusalsBlock(refusals: readonly Refusal[]): LinesBlock {
   const merged = mergeEqual(refusals);
   const byCode = groupBy(merged, ({ first }) => first.code);
   const lines = merged.map((one): Line => {
-    const { first, message, all } = one;
+    const { first, all } = one;
     const { code, hint, allowable } = first;
     const alike = byCode.get(code) ?? [];
     const isFirst = alike[0] === one;
@@ -108,7 +108,7 @@ export function refusalsBlock(refusals: readonly Refusal[]): LinesBlock {
     const place = at === undefined ? '' : `  ${markPlace(at, 'exact')}`;
     const about = resource === undefined ? '' : `${mark('name', resource)}: `;
     return {
-      text: `${mark('code', code)}${place}  ${about}${clip(message, longestText)}`,
+      text: `${mark('code', code)}${place}  ${about}${clip(countedMessage(one), longestText)}`,
       effect: 'weakens',
       below: [
         ...(hint === undefined || hint === '' ? [] : [clip(hint, longestText)]),
@@ -144,11 +144,15 @@ export function allowancesBlock(allowed: Plan['allowed']): LinesBlock {
 
 /** Returns the warnings of policies, each with its connections. */
 export function policyWarningsBlock({ policies }: Pick<Plan, 'policies'>): LinesBlock {
-  const lines = mergeEqual(policyWarnings(policies)).map(({ first: { code }, message, all }): Line => ({
-    text: `${mark('code', code)} ${clip(message, longestText)}`,
-    places: all,
+  const lines = mergeEqual(policyWarnings(policies)).map((one): Line => ({
+    text: `${mark('code', one.first.code)} ${clip(countedMessage(one), longestText)}`,
+    places: one.all,
   }));
   return warningsBlock(plural(lines.length, 'policy warning'), lines);
+}
+
+function countedMessage({ message, all }: Pick<EqualFindings<unknown>, 'message' | 'all'>): string {
+  return all.length === 1 ? message : `${message}: ${plural(all.length, 'connection')}`;
 }
 
 /** Returns lines of less importance than all others. */

@@ -1,5 +1,4 @@
-import { type CodeFrame, type Diagnostic, formatPosition, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
-import { addToGroup } from '../../model/collections.ts';
+import { type CodeFrame, type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
   clip,
@@ -14,11 +13,11 @@ import {
   words,
   wrap,
 } from '../wrap.ts';
-import { type EqualFindings, mergeEqual, mostConnections } from '../rows/equal-findings.ts';
+import { type EqualFindings, mergeEqual, placesText } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';
 import { plural } from '../wording/phrases.ts';
 
-/** The diagnostics that are printed without `full`. */
+/** The kinds of diagnostics that are printed without `full`. */
 const mostDiagnostics = 100;
 const severities = ['error', 'warning', 'notice'] as const;
 
@@ -36,79 +35,37 @@ export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: T
 
 /** Returns the lines of `diagnosticsText` without the counts. */
 export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
-  const all = foldWarnings(mergeEqual(sortDiagnostics(diagnostics)), terminal);
-  const shown = chooseBySeverity(all, terminal.full === true ? all.length : mostDiagnostics);
-  const lines = shown.flatMap((findings) => (findings.similar === 0 ? findingLines(findings, terminal) : foldedLines(findings, terminal)));
-  const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length + one.similar, 0);
+  const sorted = sortDiagnostics(diagnostics);
+  const { full = false } = terminal;
+  const all = full ? sorted.map((first) => ({ first, message: first.message, all: [first] })) : mergeEqual(sorted);
+  const shown = chooseBySeverity(all, full ? all.length : mostDiagnostics);
+  const lines = shown.flatMap((findings) => findingLines(findings, terminal));
+  const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length, 0);
   return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : [])];
 }
 
-/** Findings, and how many more of their code are not shown. */
-type FoldedFindings = EqualFindings<Diagnostic> & { readonly similar: number };
-
-/** The most warnings of one code that are all shown, and how many of more are. */
-export const mostOfCode = 3;
-const shownOfCode = 1;
-
-/** Folds warnings and notices of a code with many of them; errors are all shown. */
-function foldWarnings(findings: readonly EqualFindings<Diagnostic>[], { full = false }: Terminal): readonly FoldedFindings[] {
-  const byCode = new Map<string, EqualFindings<Diagnostic>[]>();
-  const indexes = findings.map((one) => {
-    addToGroup(byCode, one.first.code, one);
-    return (byCode.get(one.first.code)?.length ?? 0) - 1;
-  });
-  return findings.flatMap((one, at): readonly FoldedFindings[] => {
-    const same = byCode.get(one.first.code) ?? [];
-    const index = indexes[at] ?? 0;
-    if (full || one.first.severity === 'error' || same.length <= mostOfCode) return [{ ...one, similar: 0 }];
-    if (index >= shownOfCode) return [];
-    const rest = index === shownOfCode - 1 ? same.slice(shownOfCode) : [];
-    return [{ ...one, similar: rest.reduce((sum, { all }) => sum + all.length, 0) }];
-  });
-}
-
 /** Returns all findings in their order; where there are more, the most severe ones. */
-function chooseBySeverity(sorted: readonly FoldedFindings[], most: number): readonly FoldedFindings[] {
+function chooseBySeverity(sorted: readonly EqualFindings<Diagnostic>[], most: number): readonly EqualFindings<Diagnostic>[] {
   if (sorted.length <= most) return sorted;
   const chosen = new Set(severities.flatMap((severity) => sorted.filter(({ first }) => first.severity === severity)).slice(0, most));
   return sorted.filter((one) => chosen.has(one));
 }
 
-/** Returns the first finding of a code without the lines around it, and the count of the others. */
-function foldedLines({ first, message, similar }: FoldedFindings, terminal: Terminal): readonly string[] {
-  const { frame: _, hint: __, ...rest } = first;
-  const count = `(and ${plural(similar, `more ${first.severity}`)} of this code; --full prints them)`;
-  return diagnosticLines({ ...rest, message: `${message} ${count}` }, terminal);
-}
-
+/** Returns a finding with its lines, or several of one kind in one line, with one fix and their places. */
 function findingLines({ first, message, all }: EqualFindings<Diagnostic>, terminal: Terminal): readonly string[] {
   if (all.length === 1) return diagnosticLines(first, terminal);
-  const { at: _, resource: __, ...rest } = first;
-  return [...diagnosticLines({ ...rest, message }, terminal), ...equalPlaceLines(all, terminal, 2)];
+  const { at: _, resource: __, frame: ___, ...rest } = first;
+  const places = words(`${placesText(all, {})} (--full prints each)`, terminal.color.dim);
+  return [...diagnosticLines({ ...rest, message }, terminal, all.length), ...wrap([{ text: '  ' }, ...places], terminal, 2)];
 }
 
-/** Returns a line for each connection of equal findings: `Connection/db  access/db.yaml:3:1`. */
-export function equalPlaceLines(
-  all: readonly Pick<Diagnostic, 'resource' | 'at'>[],
-  terminal: Terminal,
-  indent: number,
-): readonly string[] {
-  const shown = terminal.full === true ? all : all.slice(0, mostConnections);
-  const start = ' '.repeat(indent);
-  const lines = shown.flatMap(({ resource = '', at }) => {
-    const place = at === undefined ? [] : [...gap, { text: escapeTerminal(formatPosition(at)), paint: terminal.color.dim, noBreak: true }];
-    return wrap([{ text: start }, { text: escapeTerminal(resource) }, ...place], terminal, indent + 2);
-  });
-  return shown.length === all.length ? lines : [...lines, `${start}and ${all.length - shown.length} more; --full prints them`];
-}
-
-function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {
+function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal, count = 1): readonly string[] {
   const { at, frame, hint, severity } = diagnostic;
   const paint = paintOf(severity, terminal.color);
   const place = at === undefined ? escapeTerminal(diagnostic.resource ?? '') : escapeTerminal(`${at.file}:${at.line}:${at.column}`);
   const head: Span[] = [
     ...(place === '' ? [] : [{ text: place, paint: terminal.color.bold }]),
-    { text: severity, paint },
+    { text: count === 1 ? severity : plural(count, severity), paint },
     { text: escapeTerminal(diagnostic.code), paint: terminal.color.dim },
     ...gap,
     ...withoutBreak(words(escapeTerminal(diagnostic.message))),

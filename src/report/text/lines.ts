@@ -2,9 +2,9 @@ import { appendAll } from '../../model/collections.ts';
 import type { TableCell, EffectClass, LinesBlock, TableBlock } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { type Piece, piecesOf, type PieceRole } from '../marks.ts';
+import { placesText } from '../rows/equal-findings.ts';
 import { foldSimilar } from '../rows/fold-similar.ts';
 import { gap, type Paint, type Palette, type Span, type Terminal, widthFor, withoutBreak, words, wrap } from '../wrap.ts';
-import { equalPlaceLines } from './diagnostics.ts';
 import { tableLines } from './table.ts';
 
 /** Returns the color of an effect. */
@@ -43,7 +43,7 @@ export function blockLines({ part, title, lines: all, most }: LinesBlock, termin
         ...below.flatMap((one) =>
           wrap([{ text: '      ' }, ...spansOf(one, ({ role }) => (role === 'command' ? bold : undefined))], terminal, 6),
         ),
-        ...(places.length === 0 ? [] : equalPlaceLines(places, terminal, 6)),
+        ...(places.length === 0 ? [] : wrap([{ text: '      ' }, ...words(placesText(places, terminal), dim)], terminal, 6)),
         ...(terminal.full === true
           ? full.flatMap((one) => wrap([{ text: '      ' }, ...spansOf(one, () => undefined)], terminal, 10))
           : []),

@@ -145,13 +145,12 @@ function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
 /** Returns the warnings about an entry. */
 function warningLines(warnings: readonly Diagnostic[], terminal: Terminal): readonly string[] {
   const { bold, dim, yellow } = terminal.color;
-  return foldSimilar(warnings, ({ code }) => code, terminal).flatMap(({ entry: { code, message, hint, at }, others }) => {
+  return warnings.flatMap(({ code, message, hint, at }) => {
     const place = at === undefined ? [] : [{ text: escapeTerminal(formatPosition(at)), paint: bold }];
     const head = [{ text: '      ' }, ...place, { text: 'warning', paint: yellow }, { text: escapeTerminal(code), paint: dim }, ...gap];
     return [
       ...wrap([...head, ...withoutBreak(words(escapeTerminal(message)))], terminal, 8),
       ...(hint === undefined ? [] : wrap([{ text: '        ' }, ...words(escapeTerminal(hint), dim)], terminal, 8)),
-      ...(others.length === 0 ? [] : [`      and ${plural(others.length, 'more warning')} of this code; --full prints them`]),
     ];
   });
 }

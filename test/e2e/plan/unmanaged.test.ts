@@ -82,7 +82,7 @@ describe.each(mainDialect(['interface', 'hoop']))('unmanaged connections on a ga
     repository.save({ 'ostiary.yaml': reporting });
     expect(await run('plan')).toMatchObject({
       code: 6,
-      stdout: expect.stringMatching(/policy\/violated[^\n]*: 2 connections\n(?: {6}.*\n)* {6}Connection\/theirs\n/),
+      stdout: expect.stringMatching(/policy\/violated[^\n]*: 2 connections\n(?: {6}.*\n)* {6}.*Connection\/theirs\n/),
     });
     expect(await run('drift')).toMatchObject({ code: 2, stderr: expect.stringContaining('Connection/theirs') });
   });

@@ -23,7 +23,7 @@ describe('findings', () => {
     const other = violation('c', { message: 'Connection/c: policy "p": other' });
     const merged = mergeEqual([violation('a'), other, violation('b'), violation('d', { message: 'policy "p": reviewers exist' })]);
     expect(merged.map(({ message, all }) => [message, all.map(({ resource }) => resource)])).toEqual([
-      ['policy "p": reviewers exist: 3 connections', ['Connection/a', 'Connection/b', 'Connection/d']],
+      ['policy "p": reviewers exist', ['Connection/a', 'Connection/b', 'Connection/d']],
       ['Connection/c: policy "p": other', ['Connection/c']],
     ]);
   });
@@ -31,7 +31,7 @@ describe('findings', () => {
   test('beyond the limit of a text are counted, and equal ones count as one', () => {
     const equal = Array.from({ length: 150 }, (_, index) => violation(`equal-${index}`));
     const terminal = { columns: 200, color: plainPalette };
-    expect(diagnosticsText(equal, terminal)).toMatch(/ {2}and 140 more; --full prints them\n150 warnings\n$/);
+    expect(diagnosticsText(equal, terminal)).toMatch(/^150 warnings policy\/violated .*\n {2}h\n {2}Connection\/equal-0 \(equal-0.yaml:2\), .* and 145 more \(--full prints each\)\n150 warnings\n$/);
     const errors = equal.map((one) => ({ ...one, severity: 'error' as const }));
     const different = Array.from({ length: 101 }, (_, index) =>
       violation(`other-${index}`, { code: 'rule/sample-failed', severity: 'error' }),
