@@ -5,7 +5,7 @@ import { isPointerWithin } from '../../src/model/pointer.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import { planSummaryText } from '../../src/report/wording/summary.ts';
 import { verdictText } from '../../src/report/wording/phrases.ts';
-import { planVerdict } from '../../src/report/wording/verdict.ts';
+import { planVerdict } from '../../src/report/subjects/verdict.ts';
 import { busyEvents } from '../support/history-events.ts';
 import { secretPath, type Fact } from '../support/history-manifests.ts';
 import { runCount } from '../support/property-runs.ts';

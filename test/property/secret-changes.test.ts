@@ -9,7 +9,7 @@ import { isPointerWithin } from '../../src/model/pointer.ts';
 import { seal, type LiveSecret } from '../../src/model/secret.ts';
 import { planSummaryText } from '../../src/report/wording/summary.ts';
 import { verdictText } from '../../src/report/wording/phrases.ts';
-import { planVerdict } from '../../src/report/wording/verdict.ts';
+import { planVerdict } from '../../src/report/subjects/verdict.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { runCount } from '../support/property-runs.ts';
 import { planOf } from '../support/run-pipeline.ts';

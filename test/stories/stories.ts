@@ -171,7 +171,7 @@ export const stories: Readonly<Record<string, Story>> = {
   },
   'another host': {
     after: orders({ secret: secretOf('attacker.example', 'OSTIARY_SECRET_ORDERS') }),
-    verdict: 'orders (env=prod) sends a kept credential to another endpoint. 1 to update.',
+    verdict: 'orders (env=prod) sends a kept credential to another endpoint or with other settings. 1 to update.',
   },
   'another runbook repository': {
     after: runbooks('mallory/runbooks'),

@@ -34,8 +34,8 @@ const codes = {
   ],
   'endpoint-rerouted': [
     'reroutes',
-    'a kept or inherited credential is sent to another endpoint',
-    'sends a kept credential to another endpoint',
+    'a kept or inherited credential is sent to another endpoint or with other settings',
+    'sends a kept credential to another endpoint or with other settings',
   ],
   'resource-rerouted': [
     'reroutes',

@@ -28,7 +28,7 @@ import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { isOneHeadline, postureFolds } from './protection-tables.ts';
 import { driftChoices } from '../rows/drift-choices.ts';
 import { type Verdict, plural, shortList } from '../wording/phrases.ts';
-import { isVerdict, namedChanges, withEffect, worstEffectText } from '../wording/verdict.ts';
+import { isVerdict, namedChanges, withEffect, worstEffectText } from './verdict.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';

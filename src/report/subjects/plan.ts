@@ -32,7 +32,7 @@ import {
 import { plural } from '../wording/phrases.ts';
 import { permissionsTable } from './access-pages.ts';
 import { isOneHeadline, matrixTable, postureFolds } from './protection-tables.ts';
-import { isPlanVerdict, isVerdict, planVerdict } from '../wording/verdict.ts';
+import { isPlanVerdict, isVerdict, planVerdict } from './verdict.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
 import { asObject, type Json, type JsonObject } from '../../model/json.ts';
 

@@ -4,7 +4,7 @@ import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import { type Verdict, verdictText } from '../wording/phrases.ts';
 import type { Replay } from '../../model/result/replay.ts';
-import { planVerdict } from '../wording/verdict.ts';
+import { planVerdict } from './verdict.ts';
 import type { ReportDocument } from '../document.ts';
 import { appliedText, applyDocument } from './apply.ts';
 import { driftDocument } from './drift.ts';

@@ -66,7 +66,7 @@ const stories: Readonly<Record<string, Story>> = {
       tamper('/connections/moved', { secret: { 'envvar:HOST': base64('canary-new-host'), 'envvar:PASS': base64('canary-pass') } }),
     after: { 'access/a.yaml': connection('moved', { ...reviewed, secret: hostOf('canary-new-host') }) },
     risk: 'reroutes',
-    says: 'sends a kept credential to another endpoint in the manifests; the gateway already has the change (changed outside Ostiary',
+    says: 'sends a kept credential to another endpoint or with other settings in the manifests; the gateway already has the change (changed outside Ostiary',
   },
   'a connection that was created without review': {
     before: { 'access/a.yaml': connection('first', reviewed) },

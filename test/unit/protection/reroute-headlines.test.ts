@@ -64,7 +64,7 @@ test('drift that sends the password of runbooks in clear has the headline of the
   const [applied, found] = [booksAt('https://git.example.com/books'), booksAt('http://git.example.com/books')];
   const headline = {
     direction: 'reroutes',
-    text: '1 runbook configuration sends a kept credential to another endpoint',
+    text: '1 runbook configuration sends a kept credential to another endpoint or with other settings',
     connections: [],
     causes: [{ by: 'RunbookConfiguration/books', path: '/git_url', byHand: true }],
   };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { seal } from '../../../../src/model/secret.ts';
 import type { Headline } from '../../../../src/model/protection/protection.ts';
 import { verdictText } from '../../../../src/report/wording/phrases.ts';
-import { planVerdict, withEffect } from '../../../../src/report/wording/verdict.ts';
+import { planVerdict, withEffect } from '../../../../src/report/subjects/verdict.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, liveAs } from '../../../support/risks.ts';
 import { runReconcile } from '../../../support/run-pipeline.ts';

@@ -1,15 +1,15 @@
 import { type ControlType, type Headline, headlineOrder, type HeadlineVerdict } from '../../model/protection/protection.ts';
 import { type Change, type FieldChange, highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
-import { tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
-import { headlineSentences, sharedTagsText } from './causes.ts';
-import { approvalPhrase } from './permissions.ts';
-import { pathText, valueText } from './value.ts';
-import { planCounts, planSummaryText, uncoveredText } from './summary.ts';
-import { type Verdict, plural, shortList } from './phrases.ts';
+import { headlineSentences, sharedTagsText } from '../wording/causes.ts';
+import { approvalPhrase } from '../wording/permissions.ts';
+import { pathText } from '../wording/value.ts';
+import { planCounts, planSummaryText, uncoveredText } from '../wording/summary.ts';
+import { type Verdict, distinctParts, plural, shortList } from '../wording/phrases.ts';
+import { changeRows } from '../rows/change-rows.ts';
 
 /** Returns the verdict of a plan: what a reviewer has to know first. */
 export function planVerdict(plan: Plan): Verdict {
@@ -112,25 +112,29 @@ const mostNamedFields = 2;
 function changeText({ id, key, action, fields }: Change, replaced: ResourceId | undefined): string {
   if (action === 'rename' && key !== undefined) return `${clip(key, longestCheck)} to ${clip(nameOf(id), longestCheck)}`;
   if (replaced !== undefined) return `${clip(replaced, longestCheck)} by ${clip(nameOf(id), longestCheck)}`;
-  const paths = [...new Set(fields.map(({ path }) => pathText(path).replace(/^secret\./, 'secret ')))];
-  const names = paths.length === 1 && fields.every(isNamedByKey) ? paths : [...new Set(fields.map(({ path }) => tokensOf(path)[0] ?? ''))];
-  const isNamed = action === 'update' && names.length > 0 && names.length <= mostNamedFields;
-  return `${clip(id, longestCheck)}${isNamed ? ` (${names.join(', ')}${turnText(fields)})` : ''}`;
+  const texts = action === 'update' ? fieldTexts(fields) : [];
+  return `${clip(id, longestCheck)}${texts.length === 0 ? '' : ` (${texts.join(', ')})`}`;
 }
 
-/** Returns `: prod → test` of the only changed field, if its values are short. */
-function turnText([field, ...others]: readonly FieldChange[]): string {
-  if (field === undefined || others.length > 0 || !('value' in field.before && 'value' in field.after)) return '';
-  const text = `: ${valueText(field.before)} → ${valueText(field.after)}`;
-  return text.length > longestTurn ? '' : text;
+/** Returns `connection_tags.env: prod → none` of one or two fields; of more the first ones without values. */
+function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
+  const rows = changeRows({ action: 'update', fields });
+  const whole = new Set(fields.map(({ path }) => pathText(path)));
+  if (rows.length > mostNamedFields)
+    return shortList(
+      rows.map(({ label }) => label),
+      mostNamedFields,
+    );
+  return rows.map(({ label, parts: [part, ...others] }) => {
+    if (part === undefined || others.length > 0) return label;
+    if (part.sign === '~') return `${label}: ${distinctParts(part.before, part.after, longestTurn).join(' → ')}`;
+    const text = clip(part.text, longestTurn);
+    if (part.sign === '' || !whole.has(label)) return `${label}: ${part.sign} ${text}`.replace(':  ', ': ');
+    return `${label}: ${part.sign === '+' ? `none → ${text}` : `${text} → none`}`;
+  });
 }
 
 const longestTurn = 40;
-
-/** Returns whether the path of a field names what changes in it: a tag or a secret, not an element of a set. */
-function isNamedByKey({ path }: FieldChange): boolean {
-  return /^\/(?:connection_tags|secret)\//.test(path);
-}
 
 /** Returns `Changes its checks: policy has-a-reviewer removed, limits.updates of target prod changed.` */
 function checksTexts({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
