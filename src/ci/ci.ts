@@ -52,7 +52,7 @@ function printUnprinted(quiet: boolean): OnReported {
       const known = before[index]?.findings.diagnostics ?? [];
       const unprinted = known.filter(({ code, severity }) => severity !== 'error' && (code.startsWith('forge/') || code === 'git/shallow'));
       const all = [...unprinted, ...findings.diagnostics.slice(known.length)];
-      if (all.length > 0) printerFor(context, { color: 'auto', quiet, full: true }).diagnostics(all);
+      if (all.length > 0) printerFor(context, { color: true, quiet, full: true }).diagnostics(all);
     }
   };
 }
@@ -70,7 +70,7 @@ const ownOutput: readonly string[] = ['color', 'quiet', 'full', 'verbose'];
 /** Returns the options about output as the command of the job takes them. */
 function outputOptions(own: CiFlags): readonly string[] {
   const given = ['quiet', 'full', 'verbose'].flatMap((name) => (own[name] === true ? [`--${name}`] : []));
-  return own['color'] === 'auto' ? given : [...given, `--color=${String(own['color'] || 'never')}`];
+  return own['color'] === false ? [...given, '--no-color'] : given;
 }
 
 /** Returns the texts of the options of `ostiary ci` itself. */

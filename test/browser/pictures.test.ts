@@ -51,15 +51,15 @@ beforeAll(async () => {
   repository.save(company(true));
 });
 
-async function plan(...args: readonly string[]): Promise<string> {
-  const { context, printed } = createTestContext({ cwd: folder, env: { ...gitEnv, ...gateway.env() }, columns });
+async function plan(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { context, printed } = createTestContext({ cwd: folder, env: { ...gitEnv, ...gateway.env(), ...env }, columns });
   expect(await run(['plan', '--own', 'released', ...args], context)).toBe(0);
   return printed().stdout.replaceAll(gateway.url(), 'http://127.0.0.1:8009');
 }
 
 // `npm run generate` draws both again.
 test('docs/pictures/plan.svg shows what a plan prints', async () => {
-  const printed = await plan('--color', 'always');
+  const printed = await plan([], { FORCE_COLOR: '1' });
   const text = `\u001B[1m$ ostiary plan --own origin/main\u001B[22m\n${printed.replace(/\s+\S*Digest\S* \S*[0-9a-f]{64}\S*/, '')}`;
   await expect(terminalPicture(text, columns)).toMatchFileSnapshot(join(process.cwd(), 'docs/pictures/plan.svg'));
 });
@@ -68,7 +68,7 @@ test('docs/pictures/plan.svg shows what a plan prints', async () => {
 test('docs/pictures/page.png is a small picture of the page as it is', async () => {
   const [path, textPath] = ['docs/pictures/page.png', 'docs/pictures/page.txt'];
   const report = join(folder, 'plan.html');
-  await plan('--report', `html=${report}`);
+  await plan(['--report', `html=${report}`]);
   const { page } = await open(readFileSync(report, 'utf8').replaceAll(gateway.url(), 'http://127.0.0.1:8009'), { width: 1100 });
   const words = (await page.locator('body').innerText()).replaceAll(/\b[0-9a-f]{12}\b/g, '0'.repeat(12));
   const textOf = (picture: Buffer): string => `${createHash('sha256').update(picture).digest('hex')} page.png\n\n${words}\n`;

@@ -7,7 +7,7 @@ import { answerToCommand, answerToOption } from './other-tools.ts';
 import { version } from '../context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
 import { addCommand, type DefineCommand, groups, type OutputFlags, refuseForgottenValues, refuseRepeated } from '../context/options.ts';
-import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../output/printer.ts';
+import { optionIn, printerFor, recordPrinted } from '../output/printer.ts';
 import { type DocumentList, fleetDocument } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
 
@@ -41,7 +41,7 @@ Help for a command: ostiary plan --help`;
 
 /** Runs one command line of the given commands and returns its exit code (docs/reference/exit-codes.md lists them); never throws. */
 export async function runCommandLine(argv: readonly string[], context: CliContext, commands: CommandList): Promise<number> {
-  const flags = { color: colorChoiceOf(argv), full: argv.includes('--full'), quiet: argv.includes('--quiet') };
+  const flags = { color: !argv.includes('--no-color'), full: argv.includes('--full'), quiet: argv.includes('--quiet') };
   return runGuarded(() => runCounted(argv, { ...context, printed: recordPrinted() }, { flags, commands }), { context, flags });
 }
 

@@ -30,12 +30,7 @@ export function addCommand(program: Command, name: string, description: string):
     .command(name)
     .description(description)
     .allowExcessArguments(false)
-    .addOption(
-      new Option('--color <when>', 'when to color the output; NO_COLOR and FORCE_COLOR are respected')
-        .choices([...colorChoices])
-        .default('auto'),
-    )
-    .option('--no-color', 'same as --color never')
+    .option('--no-color', 'print no colors; NO_COLOR and FORCE_COLOR are respected')
     .option('--quiet', 'print only the result', false)
     .option('--full', 'print long lists completely', false)
     .option('-v, --verbose', 'log each request to the gateway with its duration', false);
@@ -321,15 +316,10 @@ const secretsChoices = ['resolve', 'unresolved'] as const;
 
 type SecretsFlag = (typeof secretsChoices)[number];
 
-/** `auto` colors a terminal, unless the environment decides otherwise. */
-export const colorChoices = ['always', 'auto', 'never'] as const;
-
-/** When output is colored; `--no-color` gives false, which is `never`. */
-export type ColorChoice = (typeof colorChoices)[number] | false;
-
 /** Flags of all commands; `full` prints long lists whole. */
 export type OutputFlags = {
-  readonly color: ColorChoice;
+  /** False for no colors; otherwise the environment and the terminal decide. */
+  readonly color: boolean;
   readonly quiet: boolean;
   readonly verbose?: boolean;
   readonly full?: boolean;

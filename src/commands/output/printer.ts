@@ -5,7 +5,7 @@ import { jsonPieces } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
 import { diagnosticsText, uncountedLines } from '../../report/text/diagnostics.ts';
 import { plainPalette, type Terminal } from '../../report/wrap.ts';
-import { type ColorChoice, colorChoices, type OutputFlags } from '../context/options.ts';
+import type { OutputFlags } from '../context/options.ts';
 import type { CliContext, Output, PrintedDiagnostics } from '../context/cli-context.ts';
 
 /** Prints the output of a command: `print` writes results to stdout, `note` everything else to stderr. */
@@ -78,26 +78,14 @@ function terminalOf(output: Output, { color, full = false }: OutputFlags, env: C
  * Returns whether a stream gets colors. The flag decides first; then NO_COLOR (https://no-color.org) and FORCE_COLOR
  * (https://force-color.org), each if it is not empty; then whether the stream is a terminal that understands escape sequences.
  */
-function isColored(output: Output, choice: ColorChoice, env: CliContext['env']): boolean {
-  if (choice !== 'auto') return choice === 'always';
-  if ((env['NO_COLOR'] ?? '') !== '') return false;
+function isColored(output: Output, allowed: boolean, env: CliContext['env']): boolean {
+  if (!allowed || (env['NO_COLOR'] ?? '') !== '') return false;
   if ((env['FORCE_COLOR'] ?? '') !== '') return env['FORCE_COLOR'] !== '0';
   return output.ansi;
 }
 
-/** Returns when a command line wants colors, also one that the parser rejects. */
-export function colorChoiceOf(argv: readonly string[]): ColorChoice {
-  if (argv.lastIndexOf('--no-color') > lastOf(argv, '--color')) return false;
-  const value = optionIn(argv, '--color');
-  return colorChoices.find((one) => one === value) ?? 'auto';
-}
-
 /** Returns the last value of an option in a command line, also in one that the parser rejects. */
 export function optionIn(argv: readonly string[], name: string): string | undefined {
-  const at = lastOf(argv, name);
+  const at = argv.findLastIndex((word) => word === name || word.startsWith(`${name}=`));
   return argv[at] === name ? argv[at + 1] : argv[at]?.slice(name.length + 1);
-}
-
-function lastOf(argv: readonly string[], name: string): number {
-  return argv.findLastIndex((word) => word === name || word.startsWith(`${name}=`));
 }
