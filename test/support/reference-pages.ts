@@ -11,6 +11,7 @@ import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { addToGroup } from '../../src/model/collections.ts';
 import type { CoverageTable } from '../gateway-coverage.js';
 import { objectAt, textAt } from './field-tables.ts';
+import { pagesNeeding } from './option-pages.ts';
 import coverage from './gateway-coverage.json' with { type: 'json' };
 import routes from './gateway-routes.json' with { type: 'json' };
 
@@ -21,7 +22,21 @@ export function commandPage(general: string, commands: ReadonlyMap<string, strin
     '',
     ...block(general),
     ...sections,
+    '',
+    '## Where options are used',
+    '',
+    'Each option, and at most three pages that need it.',
+    '',
+    '| option | page |',
+    '|---|---|',
+    ...optionsOf([...commands.values()]).map((name) => `| \`--${name}\` | ${pagesNeeding(name, 'option')} |`),
   ]);
+}
+
+/** Returns the names of the options in help texts; the help itself needs no page. */
+function optionsOf(helps: readonly string[]): readonly string[] {
+  const found = helps.flatMap((help) => [...help.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map((match) => match[1] ?? ''));
+  return [...new Set(found)].filter((name) => name !== 'help').toSorted();
 }
 
 function block(text: string): readonly string[] {
@@ -204,7 +219,7 @@ export function actionPage(): string {
     Object.entries(objectAt(isObject(action) ? action[name] : undefined)).map(([key, value]) => [key, objectAt(value)]);
   const inputs = part('inputs').map(
     ([name, input]) =>
-      `| \`${name}\` | ${textAt(input, 'default') === '' ? '' : `\`${textAt(input, 'default')}\``} | ${cell(textAt(input, 'description'))} |`,
+      `| \`${name}\` | ${textAt(input, 'default') === '' ? '' : `\`${textAt(input, 'default')}\``} | ${cell(textAt(input, 'description'))} | ${pagesNeeding(name, 'input')} |`,
   );
   const outputs = part('outputs').map(([name, output]) => `| \`${name}\` | ${cell(textAt(output, 'description'))} |`);
   const introduction =
@@ -213,8 +228,8 @@ export function actionPage(): string {
     '',
     '## Inputs',
     '',
-    '| input | default | meaning |',
-    '|---|---|---|',
+    '| input | default | meaning | used in |',
+    '|---|---|---|---|',
     ...inputs,
     '',
     '## Outputs',
