@@ -12,7 +12,7 @@ import { readArguments } from './read-arguments.js';
 const {
   values: { 'dry-run': isDry },
   positionals: [folder = '', images = ''],
-} = readArguments(['dry-run'], { words: 2, usage: 'run node build/publish.js FOLDER IMAGES [--dry-run]' });
+} = readArguments({ 'dry-run': false }, { words: 2, usage: 'run node build/publish.js FOLDER IMAGES [--dry-run]' });
 const { GITHUB_REPOSITORY: repository = '', GITHUB_SERVER_URL: server = 'https://github.com' } = process.env;
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tag = `v${version}`;

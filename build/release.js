@@ -49,7 +49,7 @@ const product = JSON.parse(readFileSync('package.json', 'utf8'));
 const { version } = product;
 const [, main = 'dist/action.js'] = /^ {2}main: (\S+)$/m.exec(readFileSync('action.yml', 'utf8')) ?? [];
 const tag = `v${version}`;
-const { branch: isBranch } = readArguments(['branch'], { usage: 'run npm run release, or npm run release -- --branch' }).values;
+const { branch: isBranch } = readArguments({ branch: false }, { usage: 'run npm run release, or npm run release -- --branch' }).values;
 const found = problems({ isBranch });
 if (found.length > 0) {
   process.stderr.write(`${found.map((one) => `error: ${one}`).join('\n')}\n`);

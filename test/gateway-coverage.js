@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readArguments } from '../build/read-arguments.js';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'];
 const support = join(import.meta.dirname, 'support');
@@ -146,9 +147,16 @@ async function compareDocument(path, { write = false } = {}) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [path, ...flags] = process.argv.slice(2);
-  if (path === undefined) {
-    process.stderr.write('usage: node test/gateway-coverage.js DOCUMENT [--write]\n');
-    process.exitCode = 2;
-  } else process.exitCode = await compareDocument(path, { write: flags.includes('--write') });
+  const {
+    values,
+    positionals: [path],
+  } = readArguments(
+    { write: false },
+    {
+      words: 1,
+      usage: 'run node test/gateway-coverage.js DOCUMENT [--write]; a file, or https://GATEWAY/api/openapiv3.json',
+      problemOf: (_, words) => (words.length === 0 ? 'no document is given' : undefined),
+    },
+  );
+  process.exitCode = await compareDocument(path, values);
 }

@@ -3,6 +3,7 @@
 // and exits with 1.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { readArguments } from '../build/read-arguments.js';
 
 const kinds = readdirSync('schemas')
   .filter((file) => file.endsWith('.schema.json'))
@@ -27,7 +28,10 @@ const outputs = {
   'src/README.md': mapWithPicture,
 };
 
-const check = process.argv.includes('--check');
+const { check } = readArguments(
+  { check: false },
+  { usage: 'run npm run generate; node test/generate.js --check compares, and exits with 1' },
+).values;
 for (const [path, generate] of Object.entries(outputs)) {
   const text = generate();
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;

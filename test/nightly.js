@@ -6,10 +6,9 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../build/read-arguments.js';
 
 const vitest = 'node_modules/vitest/vitest.mjs';
-const home = mkdtempSync(join(tmpdir(), 'ostiary-nightly-'));
 
 /** Runs a program to its end and returns its exit code. */
 async function run(program, args, { env = {}, quiet = false } = {}) {
@@ -139,17 +138,25 @@ async function runParts(names, strict) {
   return sum('failed') === 0 ? 0 : 1;
 }
 
-const { values, positionals } = parseArgs({ options: { strict: { type: 'boolean', default: false } }, allowPositionals: true });
-if (positionals[0] === 'gateway') {
-  // The document of another release is no part of this project.
-  const [, document] = positionals.splice(0, 2);
-  parts['gateway'] = () => node('test/gateway-coverage.js', ...(document === undefined ? [] : [document]));
-  positionals.unshift('gateway');
-}
-const unknown = positionals.filter((name) => parts[name] === undefined);
+const names = Object.keys(parts);
+/** What follows the part `gateway` is a document. */
+const partsIn = (words) => words.filter((_, index) => !(index === 1 && words[0] === 'gateway'));
+const { values, positionals } = readArguments(
+  { strict: false },
+  {
+    words: Infinity,
+    usage: `run npm run nightly [-- [--strict] [PART…]], or npm run nightly -- gateway DOCUMENT; parts: ${names.join(', ')}, gateway`,
+    problemOf(_, words) {
+      const unknown = partsIn(words).filter((name) => name !== 'gateway' && !names.includes(name));
+      return unknown.length === 0 ? undefined : `no part has the name ${unknown.join(', ')}`;
+    },
+  },
+);
+// The document of another release is no part of this project.
+parts['gateway'] = () => node('test/gateway-coverage.js', ...positionals.slice(1, 2));
+const home = mkdtempSync(join(tmpdir(), 'ostiary-nightly-'));
 try {
-  if (unknown.length > 0) throw new Error(`no part has the name ${unknown.join(', ')}: ${Object.keys(parts).join(', ')}`);
-  process.exitCode = await runParts(positionals.length === 0 ? Object.keys(parts) : positionals, values.strict);
+  process.exitCode = await runParts(positionals.length === 0 ? names : partsIn(positionals), values.strict);
 } finally {
   rmSync(home, { recursive: true, force: true });
 }

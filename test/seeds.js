@@ -5,10 +5,17 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readArguments } from '../build/read-arguments.js';
 
 const times = process.env.OSTIARY_TEST_RUNS ?? '10';
-const [minutes = '10', ...given] = process.argv.slice(2);
-if (!(Number(minutes) > 0)) throw new Error(`"${minutes}" is no number of minutes: npm run test:seeds -- 10`);
+const [minutes = '10', ...given] = readArguments(
+  {},
+  {
+    words: Infinity,
+    usage: 'run npm run test:seeds [-- MINUTES [FILE…]]; 10 minutes by default, and all tests with properties',
+    problemOf: (_, [first = '10']) => (Number(first) > 0 ? undefined : `"${first}" is no number of minutes`),
+  },
+).positionals;
 
 const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => join('test', path))

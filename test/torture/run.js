@@ -2,15 +2,29 @@
 // npm run torture [-- [--size N] [--seed N] [SECTION…]]; N times the size of npm test, 10 by default; a section is a part of a file name.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../../build/read-arguments.js';
 
-const options = { size: { type: 'string', default: '10' }, seed: { type: 'string', default: '20261121' } };
-const { values, positionals } = parseArgs({ options, allowPositionals: true });
+/** Sections that are programs, not test files. */
+const programs = ['schemathesis', 'checks'];
+const sectionFiles = readdirSync(import.meta.dirname).flatMap((name) => /^(.+)\.test\.ts$/.exec(name)?.[1] ?? []);
+const sectionNames = [...sectionFiles, ...programs];
+const { values, positionals } = readArguments(
+  { size: '10', seed: '20261121' },
+  {
+    words: Infinity,
+    usage: `run npm run torture [-- [--size N] [--seed N] [SECTION…]]; --size 1 is that of npm test; a section is a part of one of these names: ${sectionNames.join(', ')}`,
+    problemOf(given, words) {
+      const wrong = [given.size, given.seed].find((number) => !/^[1-9]\d*$/.test(number));
+      if (wrong !== undefined) return `"${wrong}" is not a size or a seed`;
+      const unknown = words.find((part) => !sectionNames.some((name) => name.includes(part)));
+      return unknown === undefined ? undefined : `no section has a name with ${unknown}`;
+    },
+  },
+);
 const [size, seed] = [values.size, values.seed].map(String);
-for (const number of [size, seed]) if (!/^[1-9]\d*$/.test(number)) throw new Error(`"${number}" is not a size or a seed`);
 
 /** Runs a program to its end and returns its exit code; undefined if it cannot start. */
 async function run(program, args, env = {}) {
@@ -37,8 +51,6 @@ const began = Date.now();
 const isChosen = (name) => positionals.length === 0 || positionals.some((part) => name.includes(part));
 const env = { OSTIARY_TEST_RUNS: size, OSTIARY_TEST_SEED: seed, OSTIARY_TORTURE_TALLY: file };
 const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs');
-/** Sections that are programs, not test files. */
-const programs = ['schemathesis', 'checks'];
 const files = positionals.filter((part) => !programs.some((name) => name.includes(part))).map((part) => `test/torture/${part}`);
 const onlyPrograms = positionals.length > 0 && files.length === 0;
 const tests = onlyPrograms ? 0 : await run(process.execPath, [vitest, 'run', ...(files.length === 0 ? ['test/torture/'] : files)], env);

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { readArguments } from '../../build/read-arguments.js';
 import { accessChecks } from './access-checks.js';
 import { boundaryChecks } from './boundary-checks.js';
 import { changeChecks } from './change-checks.js';
@@ -120,4 +121,7 @@ async function removeChecks(parts) {
 }
 
 // The tests of the architecture read the list.
-if (process.argv[1] === import.meta.filename) process.exitCode = await removeChecks(process.argv.slice(2));
+if (process.argv[1] === import.meta.filename) {
+  const usage = `run npm run torture:checks [-- PART…]; a part of the name of a check chooses it; there are ${checks.length}:\n${checks.map(([name]) => `  ${String(name)}`).join('\n')}`;
+  process.exitCode = await removeChecks(readArguments({}, { words: Infinity, usage }).positionals);
+}

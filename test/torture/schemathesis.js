@@ -9,9 +9,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { readArguments } from '../../build/read-arguments.js';
 
-const [cases = '25', seconds = '300'] = process.argv.slice(2);
-for (const number of [cases, seconds]) if (!(Number(number) >= 1)) throw new Error(`"${number}" is not a number of cases or seconds`);
+const [cases = '25', seconds = '300'] = readArguments(
+  {},
+  {
+    words: 2,
+    usage: 'run npm run torture:api [-- CASES [SECONDS]]; at most CASES requests of random content per operation, 25 and 300 by default',
+    problemOf(_, words) {
+      const wrong = words.find((number) => !(Number(number) >= 1));
+      return wrong === undefined ? undefined : `"${wrong}" is not a number of cases or seconds`;
+    },
+  },
+).positionals;
 const program = process.env.SCHEMATHESIS ?? 'schemathesis';
 await promisify(execFile)(program, ['--version']).catch((error) => {
   throw new Error('schemathesis is not installed: see the top of test/torture/schemathesis.js', { cause: error });
