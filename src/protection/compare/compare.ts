@@ -4,7 +4,7 @@ import type { Decider } from '../../model/protection/permission.ts';
 import { pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { attributeOf } from '../access/deciding-kinds.ts';
-import type { AccessDirection, MemberSort } from '../access/effective-access.ts';
+import { type AccessDirection, accessDirections, type MemberSort } from '../access/effective-access.ts';
 import {
   compareAnalyzers,
   compareEnds,
@@ -67,8 +67,12 @@ export function compare({ before, after, formerOf }: Compared, connections: read
 function ofConnection(shared: readonly Difference[], id: ResourceId, former: ResourceId | undefined): readonly Difference[] {
   const known = new Map<Decider, Decider>();
   return shared.map((one) => {
-    const causes = Object.entries(one.causes).map(([direction, by]) => [direction, decidersFor(id, by, one.connection, known)]);
-    return { ...one, connection: id, former, causes: Object.fromEntries(causes) };
+    const causes: Partial<Record<AccessDirection, readonly Decider[]>> = {};
+    for (const direction of accessDirections) {
+      const by = one.causes[direction];
+      if (by !== undefined) causes[direction] = decidersFor(id, by, one.connection, known);
+    }
+    return { ...one, connection: id, former, causes };
   });
 }
 

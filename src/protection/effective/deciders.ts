@@ -43,11 +43,12 @@ export function decidersOf(
       return fieldDeciders(id, [`access_mode_${verb}`, ...(verb === 'connect' ? [] : typeFields)]);
     case 'runs':
     case 'files': {
-      const own = (access.runbooks ?? []).map(({ key }) => key);
-      const deciding = own.flatMap((rule) => [
+      const own = access.runbooks ?? [];
+      // A rule for others allows nothing, but closes by its existence.
+      const isForOthers = (groups: readonly string[]): boolean => groups.length > 0 && groups.every((group) => !member.includes(group));
+      const deciding = own.flatMap(({ key: rule, groups }) => [
         ...elements(rule, ['user_groups']),
-        ...fieldDeciders(rule, ['runbooks']),
-        ...attaching(value, rule),
+        ...(isForOthers(groups) ? [{ id: rule, path: '' } as const] : [...fieldDeciders(rule, ['runbooks']), ...attaching(value, rule)]),
       ]);
       // The first rule of a gateway closes what it does not name.
       return own.length > 0 ? deciding : runbookRulesOf({ resources: state.resources, fixed: [] }).map((one) => ({ id: one, path: '' }));

@@ -36,7 +36,7 @@ import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, findRevertedAttachments, holdStricterDrift } from './held-drift.ts';
 import { lastAppliedLookup, manifestsBeyond } from '../prepare/base-states.ts';
 import { needsOf, orderByNeeds } from './order-by-needs.ts';
-import { withReach } from './rule-reach.ts';
+import { reachOf } from './rule-reach.ts';
 import {
   decidePrune,
   draftClose,
@@ -221,7 +221,7 @@ function assembleDiff(prepared: Prepared, parts: DiffParts): Diff {
   const { resources, edges, removed, kept } = parts;
   const changes = [
     ...(input.unplannable ?? []).map(unplannableChange).toSorted((one, other) => compareText(one.id, other.id)),
-    ...orderedChanges(parts).map((change) => withReach(change, edges, named.liveById)),
+    ...orderedChanges(parts).map(reachOf(edges, named.liveById)),
   ];
   const changed = new Set(changes.map(({ id }) => id));
   const closed = new Set(changes.flatMap(({ id, replacedBy }) => (replacedBy === undefined ? [] : [id])));

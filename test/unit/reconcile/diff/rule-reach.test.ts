@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Change, EdgeAction } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
-import { withReach } from '../../../../src/reconcile/diff/rule-reach.ts';
+import { reachOf } from '../../../../src/reconcile/diff/rule-reach.ts';
 import { liveOf } from '../../../support/resources.ts';
 
 const [rule, connection] = ['RunbookRule/nightly', 'Connection/orders-db'] as const;
@@ -13,5 +13,5 @@ test.each<readonly [string, readonly ResourceId[], EdgeAction, ResourceId, Chang
   ['gets its first connection includes only that', [], 'attach', rule, 'named'],
 ])('a runbook rule that %s', (_, named, action, by, reach) => {
   const live = new Map([[rule, liveOf(rule, { edges: { connections: named } })]]);
-  expect(withReach(change, [{ rule, connection, action, by, declared: [] }], live).reach).toBe(reach);
+  expect(reachOf([{ rule, connection, action, by, declared: [] }], live)(change).reach).toBe(reach);
 });
