@@ -8,9 +8,36 @@ const masked =
 // Of a URL or a connection string, they mask the password alone; Go prints xxxxx there.
 const passwordIn = /^[a-z][\w+.:-]*:\/\/[^:/@\s]*:([^/@\s]+)@|\b(?:password|pwd) ?= ?'?([^;&'\s]+)/i;
 
-// 1Password, vals, Bank-Vaults, AWS, Google, Azure, Doppler, Bitwarden, CloudFormation, Spring and templates of CI systems.
-const references =
-  /^(?:(?:ref|secretref)\+\w[\w+.-]*|op|vault|hashivault|hcvault|openbao|awssm|awssecret|awsssm|aws-sm|aws-ssm|ssm|secretsmanager|sm|gcpsm|gcpsecret|gcp-sm|gsm|berglas|akv|azkv|azurekv|azurekeyvault|keyvault|doppler|infisical|bws|bw|bitwarden|lpass|lastpass|dashlane|dl|keepass|keeper|keyring|keychain|pass|gopass|conjur|chamber|teller|sops|kms):\/\/\S+$|^vault:[\w-][\w/.-]*[#:]\S+$|^arn:aws[\w-]*:(?:secretsmanager|ssm|kms):\S+$|^projects\/[\w:.-]+\/secrets\/[\w-]+(?:\/versions\/\w+)?$|^@Microsoft\.KeyVault\(.*\)$|^\{cipher\}\S+$|^!(?:vault|secret|Ref|Sub|ImportValue)\b|^\$?\{\{.*\S.*\}\}$/;
+const url = (schemes: string): string => String.raw`(?:${schemes}):\/\/\S+`;
+
+/** How other programs write a secret that they resolve, as expressions for the whole text. */
+const references: readonly (readonly [program: string, form: string])[] = [
+  ['1Password', url('op')],
+  ['Vault or OpenBao', String.raw`${url('vault|hashivault|hcvault|openbao|bao')}|(?:>>)?(?:vault|bao):[\w-][\w/.-]*[#:]\S+`],
+  ['Argo CD Vault Plugin', String.raw`<path:[^<>\s]+#[^<>]+>`],
+  ['vals', url(String.raw`(?:ref|secretref)\+\w[\w+.-]*`)],
+  ['AWS', String.raw`${url('awssecret|awsssm|awssm|aws-ssm|aws-sm|secretsmanager|ssm')}|arn:aws[\w-]*:(?:secretsmanager|ssm|kms):\S+`],
+  ['Google Cloud', String.raw`${url('gcpsecret|gcpsm|gcp-sm|gsm|sm|berglas')}|projects\/[\w:.-]+\/secrets\/[\w-]+(?:\/versions\/\w+)?`],
+  ['Google Cloud', String.raw`gcp:secretmanager:\S+|\$\{sm[@:][^{}]+\}`],
+  ['Azure', String.raw`${url('azurekeyvault|azurekv|azkv|akv|keyvault')}|@Microsoft\.(?:KeyVault|AppConfiguration)\(.*\)`],
+  ['Azure Container Apps', String.raw`secretref:[a-z\d][a-z\d.-]*`],
+  ['Doppler', url('doppler')],
+  ['Infisical', url('infisical')],
+  ['Akeyless', String.raw`akeyless:\/\S+`],
+  ['Bitwarden', url('bws?|bitwarden')],
+  ['Keeper', url('keeper')],
+  ['Conjur', String.raw`!var(?::\w+)* \S+|conjur:\S+`],
+  ['SOPS', String.raw`sops:\S+|ENC\[AES256_GCM,[^\]]+\]`],
+  ['eyaml or another program that decrypts', String.raw`ENC(?:\[[^\]]+\]|\([^)]+\))`],
+  ['Ansible', String.raw`\$ANSIBLE_VAULT;[\s\S]+`],
+  ['Spring', String.raw`\{cipher\}\S+`],
+  ['Serverless Framework', String.raw`\$\{(?:ssm|cf|aws|s3|secretsManager|vault|doppler|terraform)(?:\([^)]*\))?:[^{}]+\}`],
+  ['another secret manager', url('lastpass|lpass|dashlane|dl|keepass|keyring|keychain|gopass|pass|chamber|teller|sops|kms|dapr|secrets')],
+  ['a program that reads YAML tags', String.raw`!(?:vault|secret|Ref|Sub|ImportValue)\b[\s\S]*`],
+  ['a template', String.raw`\$?\{\{.*\S.*\}\}`],
+];
+
+const anyReference = new RegExp(`^(?:${references.map(([, form]) => form).join('|')})$`);
 
 /** Returns what a text is in place of a value: the masked text of a log, or a reference that another program resolves; undefined for all others. */
 export function unresolvedText(text: string): UnresolvedText | undefined {
@@ -19,7 +46,7 @@ export function unresolvedText(text: string): UnresolvedText | undefined {
   const password = ofUrl ?? stated;
   if (masked.test(password ?? trimmed) || /^x{4,}$/i.test(password ?? ''))
     return { is: 'masked', what: 'looks like masked text of a log or a plan' };
-  if (references.test(trimmed))
-    return { is: 'reference', what: 'looks like a reference of another secret manager, which Ostiary does not resolve' };
-  return undefined;
+  if (!anyReference.test(trimmed)) return undefined;
+  const [program = ''] = references.find(([, form]) => new RegExp(`^(?:${form})$`).test(trimmed)) ?? [];
+  return { is: 'reference', what: `looks like a reference of ${program}, which Ostiary does not resolve` };
 }

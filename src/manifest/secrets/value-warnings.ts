@@ -34,6 +34,9 @@ const variables = /^\$(?:\{[A-Za-z_]\w*\}|(?:env:)?[A-Z_][A-Z\d_]*)$/;
 const placeholderWords =
   /^(?:x{4,64}|(?:change|replace)[-_ ]?(?:me|it|this)|to-?do|tbd|fix-?me|placeholder|null|undefined|your[-_ ][\w -]{1,50}|<[a-z][\w -]{1,50}>)$/i;
 
+/** As logs name a secret without printing it, such as the audit log of Vault. */
+const hashes = /^(?:hmac-)?(?:sha256:[\da-f]{64}|sha512:[\da-f]{128})$/i;
+
 const valueHints: Readonly<Record<ValueOrigin, string>> = {
   inline: 'write the value itself; to keep the value of the gateway, write { keep: true }',
   env: 'set the variable to the value itself; to keep the value of the gateway, write { keep: true }',
@@ -56,8 +59,9 @@ export function valueWarningOf(value: Uint8Array | string, origin: ValueOrigin, 
   }
   const isPlaceholder = !isForFile && (origin === 'inline' ? placeholders : variables).test(content);
   const unresolved = isPlaceholder ? undefined : unresolvedText(content);
-  if (unresolved?.is === 'masked') {
-    return { code: 'secret/masked-text', what: `${unresolved.what}, and is sent as it is`, hint: valueHints[origin] };
+  if (unresolved?.is === 'masked' || hashes.test(content.trim())) {
+    const what = `${unresolved?.what ?? 'looks like the hash of a value'}, and is sent as it is`;
+    return { code: 'secret/masked-text', what, hint: valueHints[origin] };
   }
   if (unresolved !== undefined && !isForFile) {
     const hint = `resolve it before Ostiary runs${origin === 'env' ? '' : ', for example into an environment variable: { valueFrom: { env: … } }'}`;
