@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { defined, isObject, parseJson } from '../../model/json.ts';
+import { defined, equal, isObject, parseJson } from '../../model/json.ts';
 import {
   type AppliedIds,
   findLastApplied,
@@ -27,7 +27,7 @@ import type { Allowance } from '../../model/plan/plan.ts';
 import type { EdgeEnds, ResourceId } from '../../model/resource.ts';
 import { configNames } from '../../disk/find-config.ts';
 import { findTargetThen, readCommittedConfig } from '../committed-manifests.ts';
-import type { CommittedProject } from '../project.ts';
+import { type CommittedProject, pathsInRepository } from '../project.ts';
 
 /** A record as it was read, and the ref that the next apply moves. */
 export type ReadRecord = AppliedIds & {
@@ -48,6 +48,8 @@ type RecordQuery = { readonly target: string; readonly origin: boolean; readonly
 export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQuery {
   const { config, target } = site;
   const current = new Set(config.targets.map(({ name }) => name));
+  const placed = (paths: readonly string[]): readonly string[] =>
+    pathsInRepository(paths, config.root, site.repository.prefix).map((path) => `/${path}`);
   const renames: RenamedTargets = {
     url: target.url,
     isCurrent: (name) => current.has(name),
@@ -63,7 +65,12 @@ export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQu
         return same?.name === name && same.url === one.url;
       };
       if (isOf(target)) return 'this';
-      return config.targets.some(isOf) ? 'another' : 'none';
+      if (config.targets.some(isOf)) return 'another';
+      // A new target that reads other folders is not a former one with another name and URL.
+      const former = name === target.name ? undefined : then.targets.find((one) => one.name === name);
+      return former === undefined || equal([former.manifests, former.overlays], [placed(target.manifests), placed(target.overlays)])
+        ? 'none'
+        : 'unknown';
     },
     writtenAt(record) {
       const parsed = parseRecord(record);

@@ -63,6 +63,13 @@ test('a target that is renamed and gets another URL is told of the record that n
   expect((await gateway.run('plan', ours.folder)).stderr).not.toContain('git/other-gateway');
 });
 
+test('a target that is new and reads other folders is told nothing of one that was removed', async () => {
+  const { ours } = await renamedProject('rt9', (url) => configOf(['other', url.replace('127.0.0.1', 'localhost'), 'other']));
+  ours.save({ 'other/one.yaml': connection('rt9-one') });
+  const { code, stderr } = await gateway.run('plan', ours.folder);
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('the record of "prod"')]);
+});
+
 test('the record of another target is not that of a new one', async () => {
   const { ours } = await renamedProject('rt2', (url) => configOf(['production', url], ['prod', url]));
   const { stdout, stderr } = await gateway.run('plan --target production', ours.folder);
