@@ -43,7 +43,9 @@ function ownerOf(name: string): string | undefined {
  * create with a link and never reach again.
  */
 export function checkAttributes(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
-  const known = new Set([...proposal.live.resources, ...proposal.desired.resources].map(({ id }) => id));
+  // What a live object has exists, also where the token may not list attributes.
+  const linked = proposal.live.resources.flatMap(({ spec }) => textsIn(spec['attributes']).map((name) => resourceId(kind, name)));
+  const known = new Set([...[...proposal.live.resources, ...proposal.desired.resources].map(({ id }) => id), ...linked]);
   const deleted = proposal.plan.changes.filter(({ id, action }) => kindOf(id) === kind && action === 'delete');
   return [
     ...deleted.flatMap(({ id }) => [...keptNames(id, proposal.desired), ...lostLinks(id, proposal)]),
