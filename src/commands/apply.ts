@@ -6,7 +6,8 @@ import { ApiError, AppError, InputError, RefusedError, UsageError } from '../mod
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { leftFieldsAfter } from '../reconcile/record-content/left-fields.ts';
-import { liveAfterPlan, recordAccess, watchScope } from '../reconcile/record-content/record-access.ts';
+import { liveAfterPlan, recordAccess } from '../reconcile/record-content/record-watched.ts';
+import { watchScope } from '../reconcile/record-content/watched-columns.ts';
 import { formerNamesAfter, orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record-content/record-changes.ts';
 import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record-content/secret-versions.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';

@@ -83,7 +83,7 @@ test('links of an attribute to a connection that leaves attributes to the gatewa
   await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
   const drift = await run('drift');
   expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('dba can reach other-db')]);
-  expect(drift.stdout).toMatch(/Attribute\/pci: changed\s+connections {2}\+ other-db/);
+  expect(drift.stdout).toMatch(/Connection\/other-db: changed\s+attributes {2}\+ pci/);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect(await run('drift')).toMatchObject({ code: 0 });
 });

@@ -86,7 +86,7 @@ describe('a change by hand of an object that no manifest declares', () => {
 
   type Step = readonly [title: string, change: (one: WatchedProject) => Promise<unknown>, verdict: string, object: string];
 
-  /** Each change, what it does to protection, and the object as the report names it; unit/reconcile/record/record-access has every list. */
+  /** Each change, what it does to protection, and the object as the report names it; unit/reconcile/record-content/watched-drift has every list. */
   const steps: readonly Step[] = [
     [
       'the first runbook rule',

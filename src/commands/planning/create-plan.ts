@@ -50,8 +50,8 @@ import {
 } from '../../reconcile/reconcile.ts';
 import { type DriftScope, filterDrift } from '../../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
-import { watchScope, withoutAccepted } from '../../reconcile/record-content/record-access.ts';
-import { findOutsideAccess } from '../../reconcile/record-content/outside-access.ts';
+import { watchScope, withoutAccepted } from '../../reconcile/record-content/watched-columns.ts';
+import { findOutsideAccess } from '../../reconcile/record-content/watched-drift.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { planOfSnapshot, requireLastApply, type OpenedSnapshot } from './snapshot-file.ts';
 import { nameDeleters } from './name-deleters.ts';

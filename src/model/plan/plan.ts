@@ -363,7 +363,7 @@ export type AssessedChange = Change & { readonly risks: readonly Risk[] };
 
 /** A change since the last apply of an object that decides access and that no manifest declares. */
 export type OutsideChange = {
-  /** The object; a connection for the groups of its row, and `accessControlId` for all rows. */
+  /** The object; a connection for its groups and its attributes, and `accessControlId` for all groups. */
   readonly id: ResourceId;
   readonly happened: 'created' | 'changed' | 'deleted' | 'switched on' | 'switched off';
   readonly managedBy?: string;

@@ -157,7 +157,7 @@ function valueIn(side: Side): Secret | undefined {
 }
 
 /** Returns an object as an apply of its manifest would create it. */
-function asCreated(kind: Kind, manifest: DesiredResource, state: LiveState): LiveResource {
+export function asCreated(kind: Kind, manifest: DesiredResource, state: LiveState): LiveResource {
   const resolved = { ...manifest, spec: resolveReferences(kind, manifest, undefined, state).spec };
   const secrets = Object.entries(manifest.secrets).map(([path, secret]): readonly [Pointer, LiveSecret] => [
     path,

@@ -5,15 +5,16 @@ import type { RecordedAccess } from '../../../../src/model/applied-record.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
 import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
-import { findOutsideAccess } from '../../../../src/reconcile/record-content/outside-access.ts';
+import { recordAccess } from '../../../../src/reconcile/record-content/record-watched.ts';
 import {
-  recordAccess,
   recordColumns,
+  formOf,
+  hasValues,
+  watchedIn,
   watchScope,
-  watchedColumns,
   type WatchScope,
-} from '../../../../src/reconcile/record-content/record-access.ts';
-import { liveAtRecord } from '../../../../src/reconcile/record-content/live-at-record.ts';
+} from '../../../../src/reconcile/record-content/watched-columns.ts';
+import { findOutsideAccess, gatewayAtRecord } from '../../../../src/reconcile/record-content/watched-drift.ts';
 import {
   type AccessLists,
   analyzerRule,
@@ -98,23 +99,29 @@ function changesFrom(before: RecordedAccess | undefined, lists: AccessLists): Ou
   });
 }
 
-test.each(recordColumns)('the record keeps every value of %s that decides access, in any order', (column) => {
-  const recorded = recordOf(fullState);
+test.each(recordColumns(readableKinds))('the record keeps every value of $name that decides access, in any order', ({ name }) => {
+  const linked = [connection('orders-db', { ...open, attributes: ['pci', 'pii'] })];
+  const recorded = recordOf(fullState, undefined, liveWith(fullState, linked));
   const none = liveWith({ 'access-control': [] });
-  const now = liveWith(fullState);
-  const entries = recorded[column];
-  const former = typeof entries === 'object' ? entries.map((was) => ({ was })) : [];
-  const found = liveAtRecord(none, [{ column, former }], { scope: left, registry: readableKinds });
-  const valuesIn = (live: LiveState): unknown => {
-    return watchedColumns(live, left, readableKinds).get(column) ?? [];
-  };
-  expect(former).toHaveLength(1);
-  expect(valuesIn(found)).toEqual(valuesIn(now));
+  const columns = watchedIn(none, left, readableKinds).filter(({ column }) => column.name === name);
+  const entries = recorded[name];
+  const found = gatewayAtRecord(
+    columns.map((one) => ({ ...one, entries: typeof entries === 'object' ? entries : [] })),
+    { live: none, scope: left, registry: readableKinds },
+  );
+  const valuesIn = (live: LiveState): unknown =>
+    watchedIn(live, left, readableKinds).flatMap(({ column, objects }) =>
+      column.name === name && typeof objects === 'object'
+        ? objects.filter((one) => hasValues(one, column)).map((one) => formOf(one, column))
+        : [],
+    );
+  expect(entries).toHaveLength(1);
+  expect(valuesIn(found)).toEqual(valuesIn(liveWith(fullState, linked)));
   const reversed = Object.entries(full).map(([list, object]) => [
     list,
     [Object.fromEntries(Object.entries(object).map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]))],
   ]);
-  expect(recordOf(Object.fromEntries(reversed))).toEqual(recorded);
+  expect(recordOf({}, undefined, liveWith(Object.fromEntries(reversed), linked))).toEqual(recorded);
 });
 
 test('a state is no change of itself; a list that is off or without objects is recorded as such', () => {
@@ -210,7 +217,7 @@ test('the size of the record is bounded: the longest list is left out where all 
   expect(recordOf({}, undefined, withRows(130))).toEqual({ ...recorded, 'access-control': 'omitted' });
 });
 
-describe('a link of an attribute to a connection', () => {
+describe('an attribute of a connection', () => {
   const attribute = { ...full.attributes, groups: [], managed_by: '' };
   const rule = {
     ...full['access-request-rules'],
@@ -235,9 +242,9 @@ describe('a link of an attribute to a connection', () => {
     expect(found(['orders-db'], [], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection loses approval']);
     expect(found(['orders-db'], [], left)?.changes).toMatchObject([
       {
-        id: `Attribute/${attribute.name}`,
+        id: 'Connection/orders-db',
         happened: 'changed',
-        fields: [{ path: '/connections/orders-db', before: { value: 'orders-db' } }],
+        fields: [{ path: `/attributes/${attribute.name}`, before: { value: attribute.name } }],
       },
     ]);
   });
