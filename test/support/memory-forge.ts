@@ -6,9 +6,11 @@ export type MemoryForge = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf' | 'crea
   readonly bodies: () => readonly string[];
   /** Edits a comment as another account. */
   readonly edit: (id: number, editor: string, body: string) => void;
+  /** Writes a comment as another account. */
+  readonly say: (author: string, body: string) => void;
 };
 
-type Kept = { readonly id: number; body: string; editor: string | undefined };
+type Kept = { readonly id: number; readonly author: string; body: string; editor: string | undefined };
 
 /** Creates a forge with the account of a token. */
 export function memoryForge(login: string): MemoryForge {
@@ -19,10 +21,11 @@ export function memoryForge(login: string): MemoryForge {
     if (found === undefined) throw new AppError('forge/forbidden', 4, `404 comment ${id}`);
     return found;
   };
-  const view = ({ id, body }: Kept): Comment => ({
+  const add = (author: string, body: string): void => void kept.push({ id: (last += 1), author, body, editor: undefined });
+  const view = ({ id, author, body }: Kept): Comment => ({
     id,
     node: `node-${id}`,
-    author: login,
+    author,
     body,
   });
   return {
@@ -30,7 +33,7 @@ export function memoryForge(login: string): MemoryForge {
     comments: () => Promise.resolve(kept.map(view)),
     latestOf: ({ id }) => Promise.resolve({ body: find(id).body, editor: find(id).editor }),
     createComment(_, body) {
-      kept.push({ id: (last += 1), body, editor: undefined });
+      add(login, body);
       return Promise.resolve();
     },
     updateComment(_, id, body) {
@@ -42,6 +45,7 @@ export function memoryForge(login: string): MemoryForge {
       return Promise.resolve();
     },
     bodies: () => kept.map(({ body }) => body),
+    say: add,
     edit: (id, editor, body) => void Object.assign(find(id), { editor, body }),
   };
 }

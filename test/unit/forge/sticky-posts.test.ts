@@ -47,6 +47,40 @@ test('of the comments that two runs created at once, the first one remains', asy
   expect(linesOf(forge)).toEqual([['## Second', 'A report']]);
 });
 
+const quoteOf = (body: string): string =>
+  body
+    .replaceAll(/^<!--.*\n?/gm, '')
+    .trimEnd()
+    .replaceAll(/^/gm, '> ');
+const withLineEnds = (body: string): string => body.replaceAll('\n', '\r\n');
+
+test.each<readonly [string, (body: string) => string, readonly string[]]>([
+  ['above it', (body) => `Look!\n\n${body}`, ['Look!', '## Second', 'A report']],
+  ['on the line above it', (body) => `Look!\n${body}`, ['Look!', '## Second', 'A report']],
+  ['a heading above it', (body) => `# Look!\n\n${body}`, ['# Look!', '## Second', 'A report']],
+  ['below it', (body) => `${body}\n\nDone.`, ['## Second', 'A report', 'Done.']],
+  ['around it, in a browser', (body) => withLineEnds(`Look!\n\n${body}\n\nDone.`), ['Look!', '## Second', 'A report', 'Done.']],
+  ['in the middle of it', (body) => body.replace('A report', 'A report\n\nWhy?'), ['## Second', 'A report']],
+  ['in place of its heading', (body) => body.replace('## First\n', 'Look!\n\n'), ['Look!', '## Second', 'A report']],
+  ['above it, and removes its end', (body) => `Look!\n\n${body.replace(/\n[^\n]*$/, '')}`, ['Look!', '## Second', 'A report']],
+  ['above it, with a quote of it', (body) => `${quoteOf(body)}\n\n${body}`, ['> ## First', '> ', '> A report', '## Second', 'A report']],
+])('a person who writes %s causes no second comment', async (_, edited, lines) => {
+  const forge = memoryForge(bot);
+  await write(forge, 'First');
+  forge.edit(1, 'ada', edited(forge.bodies()[0] ?? ''));
+  await write(forge, 'Second');
+  await write(forge, 'Second');
+  expect(linesOf(forge)).toEqual([lines]);
+});
+
+test('a copy of the comment by a person or another bot is theirs', async () => {
+  const forge = memoryForge(bot);
+  await write(forge, 'First');
+  for (const name of ['ada', 'github-actions[bot]', 'ostiary-other[bot]']) forge.say(name, forge.bodies()[0] ?? '');
+  await write(forge, 'Second');
+  expect(linesOf(forge)).toEqual([['## Second', 'A report'], ...Array.from({ length: 3 }, () => ['## First', 'A report'])]);
+});
+
 // security: approval
 test('a person who edits the comment causes no second one and keeps the text, but approves nothing until it is written again', async () => {
   const forge = memoryForge(bot);
