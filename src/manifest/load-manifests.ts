@@ -277,16 +277,17 @@ function toResources(
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
-    if (input.ends !== undefined && resource.grants !== undefined && isChosen(manifest))
-      appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource, input.ends)));
-    const { inspect, checkForGateway } = input;
+    const { ends, inspect, checkForGateway } = isChosen(manifest) ? input : {};
+    if (ends !== undefined && resource.grants !== undefined)
+      appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource, ends)));
     const unfamiliar = hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)
       ? []
       : locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']));
     const texts = locateAll(sources, manifest, unusual.get(manifest) ?? []);
-    const found = inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, inspect(resource)) : [];
-    const rejected = checkForGateway !== undefined && isChosen(manifest) ? checkForGateway(resource) : [];
-    const placed = rejected.map((one) => (one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id)));
+    const found = inspect !== undefined ? locateAll(sources, manifest, inspect(resource)) : [];
+    const placed = (checkForGateway?.(resource) ?? []).map((one) =>
+      one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id),
+    );
     // One mistake has one finding.
     const isPlain = ({ at }: Diagnostic): boolean =>
       input.everyPlace === true || ![...placed, ...texts].some((one) => one.at?.line === at?.line && one.at?.column === at?.column);

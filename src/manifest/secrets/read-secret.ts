@@ -215,12 +215,12 @@ function warnOfValue(
   value: Uint8Array | string,
   place: SecretSlot,
   origin: ValueOrigin,
-  tokens: readonly string[] = slotTokens(place),
+  tokensOf: (place: SecretSlot) => readonly string[] = slotTokens,
 ): readonly DocumentDiagnostic[] {
   const found = valueWarningOf(value, origin, slotKey(place).startsWith('filesystem:'));
   if (found === undefined) return none;
   const message = `the value of "${formatPlace(slotTokens(place))}" ${found.what}`;
-  return [{ code: found.code, severity: 'warning', pointer: pointer(...tokens), message, hint: found.hint }];
+  return [{ code: found.code, severity: 'warning', pointer: pointer(...tokensOf(place)), message, hint: found.hint }];
 }
 
 function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, place: SecretSlot, rules: SecretRules): SecretResult {
@@ -230,14 +230,14 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
   if (wrong !== undefined) return { problems: [wrong] };
   if (rules.resolve === undefined) {
     const found = notation.is === 'file' ? rules.peek?.(notation.path) : undefined;
-    const refused = found === undefined ? undefined : refuseStandIn(found, place, rules, at());
-    const problems = found === undefined || found.length === 0 ? none : warnOfValue(found, place, 'file', at());
+    const refused = found === undefined ? undefined : refuseStandIn(found, place, rules, at);
+    const problems = found === undefined || found.length === 0 ? none : warnOfValue(found, place, 'file', at);
     return refused ?? { secret: { state: 'unresolved', source }, problems };
   }
   const { value, diagnostics } = rules.resolve(notation.is === 'env' ? { env: notation.name } : { file: notation.path });
   if (value === undefined || value.length === 0)
     return { problems: unresolvedDiagnostics(notation, at(), value !== undefined, diagnostics) };
-  const refused = refuseStandIn(value, place, rules, at());
+  const refused = refuseStandIn(value, place, rules, at);
   if (refused !== undefined) return refused;
   const wire = encodeForWire(value, place.mode);
   if (wire === undefined)
@@ -247,7 +247,7 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
       `the value of "${formatPlace(slotTokens(place))}" is not UTF-8 text`,
       'the gateway requires text here',
     );
-  return { secret: seal(source, wire), problems: warnOfValue(value, place, notation.is, at()) };
+  return { secret: seal(source, wire), problems: warnOfValue(value, place, notation.is, at) };
 }
 
 function checkVariableName(name: string, at: () => readonly string[], rules: SecretRules): DocumentDiagnostic | undefined {
@@ -316,13 +316,13 @@ function refuseStandIn(
   value: Uint8Array | string,
   place: SecretSlot,
   { peek }: SecretRules,
-  at: readonly string[] = slotTokens(place),
+  tokensOf: (place: SecretSlot) => readonly string[] = slotTokens,
 ): SecretResult | undefined {
   const found = peek === undefined ? undefined : standInOf(value);
   if (found === undefined) return undefined;
   const { code, what, hint } = found;
   const message = `the value of "${formatPlace(slotTokens(place))}" is ${what}${code === 'secret/pointer' ? ', not the file itself' : ''}`;
-  return { problems: [documentError(code, at, message, hint)] };
+  return { problems: [documentError(code, tokensOf(place), message, hint)] };
 }
 
 function looksPlain(place: SecretSlot): DocumentDiagnostic {

@@ -107,23 +107,19 @@ export function uncoveredChecks(
   { reviewed = {}, spelling, after, unmanaged }: PlannedChecks,
 ): readonly UncoveredCheck[] {
   const { desired, applied = desired } = prepared;
-  const connections = stayingConnections(prepared, after);
-  const underPolicies = new Set([...desired.resources.map(({ id }) => id), ...unmanaged]);
   const policies = (of: DeclaredChecks): readonly PolicyCheck[] =>
     (of.policies ?? []).map((one) => policyCheck(withManifestNames(one, spelling)));
+  const policiesThen = [...policies(applied), ...policies(reviewed)];
+  const testsThen = [...expectations(applied), ...expectations(reviewed)];
+  if (policiesThen.length === 0 && testsThen.length === 0) return [];
+  const connections = stayingConnections(prepared, after);
+  const underPolicies = new Set([...desired.resources.map(({ id }) => id), ...unmanaged]);
   return [
     ...findUncovered(
-      { before: [...policies(applied), ...policies(reviewed)], after: policies(desired), missingIn: missingPolicies },
+      { before: policiesThen, after: policies(desired), missingIn: missingPolicies },
       connections.filter(({ id }) => underPolicies.has(id)),
     ),
-    ...findUncovered(
-      {
-        before: [...expectations(applied), ...expectations(reviewed)],
-        after: expectations(desired),
-        missingIn: missingInTests(rolesIn(after)),
-      },
-      connections,
-    ),
+    ...findUncovered({ before: testsThen, after: expectations(desired), missingIn: missingInTests(rolesIn(after)) }, connections),
   ];
 }
 
