@@ -13,7 +13,7 @@ import type { Control } from '../../src/protection/controls/control-row.ts';
 import { changedTexts } from '../../src/protection/compare/affected-connections.ts';
 import { compareProtection, type ControlDifference } from '../../src/protection/controls/compare-protection.ts';
 import { decidesAccess } from '../../src/protection/access/deciding-kinds.ts';
-import { conditionedTypesOf, controlTable, controlTypesOf } from '../../src/protection/controls/control-table.ts';
+import { controlTable, controlTypesOf, decidesProtection } from '../../src/protection/controls/control-table.ts';
 import { compareOwn, ownDirections } from '../../src/protection/compare/own-effects.ts';
 import { postureIn } from '../../src/protection/posture/posture.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
@@ -281,7 +281,7 @@ function isProtective({ changes, edges }: Plan): boolean {
     moved ||
     changes.filter(isWritten).some(({ id, action, fields }) => {
       if (action !== 'update') return true;
-      return fields.some(({ path }) => controlTypesOf(kindOf(id), path).length + conditionedTypesOf(kindOf(id), path).length > 0);
+      return fields.some(({ path }) => decidesProtection(kindOf(id), path));
     })
   );
 }

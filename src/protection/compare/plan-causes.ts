@@ -9,7 +9,7 @@ import { overlaps, type Pointer, pointer, tokensOf } from '../../model/pointer.t
 import type { Decider } from '../../model/protection/permission.ts';
 import type { Cause } from '../../model/protection/protection.ts';
 import { type EdgeEnds, edgeKey, type ResourceId, kindOf } from '../../model/resource.ts';
-import { conditionedTypesOf, controlTypesOf } from '../controls/control-table.ts';
+import { decidesProtection } from '../controls/control-table.ts';
 import { accessControl } from '../effective/deciders.ts';
 import type { PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
 import { findEditedEntries } from '../posture/edited-entries.ts';
@@ -101,7 +101,7 @@ function writtenEntries(change: Change, registry: Registry, { before, after }: C
   const kind = registry.get(kindOf(key));
   if (kind === undefined) return [];
   const specOf = ({ resources }: typeof before): JsonObject => resources.get(key)?.spec ?? {};
-  const written = change.fields.filter(({ held, path }) => held !== true && protects(kind.name, path));
+  const written = change.fields.filter(({ held, path }) => held !== true && decidesProtection(kind.name, path));
   const edited = findEditedEntries(kind.fields, written, { before: specOf(before), after: specOf(after) });
   const former = new Set(edited.values());
   const current = written.filter((field) => !former.has(field));
@@ -118,10 +118,6 @@ function isNamed({ before, after }: WrittenEntry, { texts, side }: NamedTexts): 
   if (before.length + after.length === 0) return true;
   const own = [...(side === 'after' ? [] : before), ...(side === 'before' ? [] : after)];
   return own.some((text) => texts.has(text));
-}
-
-function protects(kind: string, path: Pointer): boolean {
-  return controlTypesOf(kind, path).length + conditionedTypesOf(kind, path).length > 0;
 }
 
 /** Returns the path of a field, or of the entry of a list that it is in. */

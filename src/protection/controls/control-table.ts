@@ -84,8 +84,13 @@ export function controlTypesOf(kind: string, path: Pointer): readonly ControlTyp
 }
 
 /** Lists the control types whose enforcement a field of a kind decides. */
-export function conditionedTypesOf(kind: string, path: Pointer): readonly ControlType[] {
+function conditionedTypesOf(kind: string, path: Pointer): readonly ControlType[] {
   return kind === 'Connection' ? typesWith(path, ({ conditions }) => conditions ?? []) : [];
+}
+
+/** Returns whether a field of a kind protects, or decides whether controls are enforced, or which ways to use a connection there are. */
+export function decidesProtection(kind: string, path: Pointer): boolean {
+  return controlTypesOf(kind, path).length + conditionedTypesOf(kind, path).length > 0;
 }
 
 function formsPart({ within }: ControlRow, path: Pointer): boolean {

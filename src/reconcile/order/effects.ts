@@ -7,7 +7,7 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
-import { controlTypesOf } from '../../protection/controls/control-table.ts';
+import { decidesProtection } from '../../protection/controls/control-table.ts';
 import { ownDirections } from '../../protection/compare/own-effects.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { affectsEveryConnection, allConnections, connectionsByRule } from '../../protection/posture/protection-snapshot.ts';
@@ -93,8 +93,7 @@ function contentDirection(change: Change, kind: Kind, { live, edges }: Own): Dir
   if (action === 'create' || live === undefined)
     return isGrant ? { strengthens: false, weakens: true } : { strengthens: true, weakens: false };
   const written = fields.filter(({ held }) => held !== true);
-  if (!isRule(kind))
-    return edges.length > 0 || written.some(({ path }) => controlTypesOf(kind.name, path).length > 0) ? anyEffect : noEffect;
+  if (!isRule(kind)) return edges.length > 0 || written.some(({ path }) => decidesProtection(kind.name, path)) ? anyEffect : noEffect;
   if (written.length === 0) return noEffect;
   if (written.some(({ before, after }) => 'unknown' in before || 'unknown' in after)) return anyEffect;
   return specDirection(kind, live.id, { before: live.spec, after: specAfter(change, kind, live.spec) });

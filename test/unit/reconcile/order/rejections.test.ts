@@ -99,6 +99,18 @@ test('the only runbook rule is not deleted where the connection could not be clo
   expect(await accepted(before, after, 'Connection/db')).toEqual([]);
 });
 
+test('a connection whose type opens it to commands gets the type after the rule that makes them easier has let go of it', async () => {
+  const spec = { access_groups: ['dba'], reviewers: ['sre'] };
+  const ssh = connection('db', { ...spec, type: 'application', subtype: 'ssh' });
+  const easy = { access_type: 'command', reviewers_groups: ['dba'], force_approval_groups: ['dba'] };
+  const next = connection('next', spec);
+  const before = [ssh, next, approval('easy', { ...easy, connection_names: ['db'] })];
+  const opened = connection('db', { ...spec, type: 'database', subtype: 'postgres' });
+  const after = [opened, next, approval('easy', { ...easy, connection_names: ['next'] })];
+  expect(await accepted(before, after)).toEqual(['PUT AccessRequestRule/easy', 'PUT Connection/db']);
+  expect(await accepted(before, after, 'AccessRequestRule/easy')).toEqual([]);
+});
+
 test('an attribute grants nothing where a connection may have been opened without letting go of it', async () => {
   const closed = { access_mode_connect: 'disabled', access_mode_exec: 'disabled', reviewers: ['dba'], attributes: ['ops'] };
   const before = [connection('db', { ...closed, access_groups: ['dba'] }), attribute([])];
