@@ -130,6 +130,7 @@ export type Asked = {
   readonly view: AccessView;
   readonly placeOf: PlaceOf;
   readonly connections: readonly ResourceId[];
+  /** Those that something names, and those whose members see everything. */
   readonly groups: readonly string[];
   readonly printer: Printer;
 };
@@ -149,7 +150,7 @@ export async function readSubjects(flags: AccessFlags, context: CliContext): Pro
     view,
     placeOf: view.placeOf,
     connections: allConnections(view.snapshot).toSorted(),
-    groups: groupsIn(view.snapshot),
+    groups: [...new Set([...groupsIn(view.snapshot), ...seeingAll([{ roles: rolesIn(view.snapshot) }])])],
     printer,
   };
 }
@@ -232,9 +233,8 @@ function warnUnknownGroups({ groups: people, answer }: Permission, { printer, vi
 }
 
 function printWho(connections: readonly ResourceId[], asked: Asked, format: AccessFlags['format']): void {
-  const { printer, placeOf, target, groups: named, view } = asked;
+  const { printer, placeOf, target, groups: known, view } = asked;
   const { source, snapshot } = view;
-  const known = [...named, ...seeingAll([{ roles: rolesIn(snapshot) }])];
   const all = connections.map((id) => {
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
     if (!snapshot.resources.has(id)) return { id, tags, people: [] };

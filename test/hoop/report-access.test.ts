@@ -37,7 +37,7 @@ test('report access names who can, after whose approval, by which line, and sinc
     'after dba and security',
     'no',
   ]);
-  expect([second.groups, second.connect.text]).toEqual([['sre'], 'yes']);
+  expect([second.groups, second.connect.text]).toEqual([['sre', 'admin', 'auditor'], 'yes']);
   expect(first.decidedBy).toEqual(expect.arrayContaining([expect.stringMatching(/^access\/prod\.yaml:\d+$/)]));
   expect(first.since).toMatchObject({ commit: head, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
   const csv = await access.run('report access --format csv');
@@ -86,12 +86,17 @@ test('filters answer which people reach production without approval, since when 
   const asked = 'report access --tag env=prod --verb exec --without-approval';
   expect(JSON.parse((await run(`${asked} --format json`)).stdout)).toMatchObject({
     filters: ['--tag env=prod', '--verb exec', '--without-approval'],
-    rows: [{ connection: 'open-db', groups: ['payments', 'sre'], exec: { text: 'yes' } }],
+    rows: [
+      { connection: 'open-db', groups: ['payments', 'sre', 'admin', 'auditor'], exec: { text: 'yes' } },
+      // Its rule asks no approval of them.
+      { connection: 'ruled-db', groups: ['admin', 'auditor'], exec: { text: 'yes' } },
+    ],
   });
   commit({ [file('orders-db')]: connection('orders-db', orders) });
   const { stdout } = await run(`${asked} --format text`);
-  const lines = ['open-db', 'orders-db'].map((name) =>
-    expect.stringMatching(new RegExp(`^${name} \\| payments, sre \\| yes \\| [\\d-]{10} \\| Ada \\| [0-9a-f]{10}$`)),
+  const reached = ['open-db | payments, sre, admin, auditor', 'orders-db | payments, sre, admin, auditor', 'ruled-db | admin, auditor'];
+  const lines = reached.map((start) =>
+    expect.stringMatching(new RegExp(`^${start.replaceAll('|', '\\|')} \\| yes \\| [\\d-]{10} \\| Ada \\| [0-9a-f]{10}$`)),
   );
   expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
     'CONNECTION | GROUPS | EXEC | SINCE | BY | COMMIT',
@@ -118,18 +123,19 @@ test('the report says what is live since the recorded apply, and what is not app
   const first = repository.git('rev-parse', 'HEAD');
   const live = await reported();
   expect(live.applied).toEqual({ commit: first, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
-  expect(live.rows.map(({ isApplied }) => isApplied)).toEqual([true, true]);
+  expect(live.rows.map(({ isApplied }) => isApplied)).toEqual([true, true, true, true]);
 
   // A new commit that changes nothing in effect is live.
   repository.save({ [file('orders-db')]: `# why\n${connection('orders-db', { ...open, access_groups: ['payments', 'sre'] })}` });
-  expect((await reported()).rows.map(({ isApplied }) => isApplied)).toEqual([true, true]);
+  expect((await reported()).rows.map(({ isApplied }) => isApplied)).toEqual([true, true, true, true]);
 
   commit({ [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['sre', 'contractors'] }) }, [file('old-db')]);
   const { applied, rows } = await reported();
   expect(applied).toMatchObject({ commit: first, removed: ['old-db'] });
   expect(rows.map(({ groups, exec, isApplied }) => [groups, exec.text, isApplied])).toEqual([
     [['contractors'], 'yes', false],
-    [['sre'], 'yes', true],
+    [['sre', 'admin'], 'yes', true],
+    [['auditor'], 'yes', true],
     // The manifests take it away, and the gateway still grants it.
     [['payments'], 'no', false],
   ]);
@@ -144,12 +150,13 @@ test('the report says what is not committed, and what a shallow clone does not k
   commit({ 'README.md': 'later\n' });
   repository.write({ [file('new-db')]: grouped('new-db', ['sre']) });
   const lines = (await run('report access --format csv')).stdout.split('\r\n');
-  expect(lines[1]).toMatch(/^new-db,sre,.*,not committed,,,,database\/postgres,$/);
-  expect(lines[2]).toMatch(/^orders-db,payments,.*,\d{4}-\d\d-\d\dT[^,]*,Ada,[0-9a-f]{40},,database\/postgres,$/);
+  expect(lines[1]).toMatch(/^new-db,sre; admin,.*,not committed,,,,database\/postgres,$/);
+  expect(lines[2]).toMatch(/^new-db,auditor,.*,not committed,/);
+  expect(lines[3]).toMatch(/^orders-db,payments; admin,.*,\d{4}-\d\d-\d\dT[^,]*,Ada,[0-9a-f]{40},,database\/postgres,$/);
   expect((await run('report access')).stdout).toContain('>not committed</td>');
 
   repository.git('fetch', '--quiet', '--depth=1', `file://${repository.folder}`, 'HEAD');
-  expect((await run('report access --format csv')).stdout.split('\r\n')[2]).toMatch(
-    /^orders-db,payments,.*,unknown \(shallow clone\),,,,database\/postgres,$/,
+  expect((await run('report access --format csv')).stdout.split('\r\n')[3]).toMatch(
+    /^orders-db,payments; admin,.*,unknown \(shallow clone\),,,,database\/postgres,$/,
   );
 });

@@ -113,7 +113,7 @@ export const htmlScript: string = `
 
 /** The style of a report on access; on a narrow screen each row is a block. */
 export const accessStyle: string = `
-table.access { width: 100%; font-size: .9rem; } table.access th[scope=row] { font-weight: 600; } table.access td { overflow-wrap: break-word; } table.access td.mono, table.access td .mono { overflow-wrap: anywhere; } table.access td:has(> div .mono) { min-width: 13rem; }
+table.access { width: 100%; font-size: .9rem; } table.access th[scope=row] { font-weight: 600; } table.access td { overflow-wrap: break-word; } table.access td.mono, table.access td .mono { overflow-wrap: anywhere; } table.access td:has(> div .mono) { min-width: 17rem; }
 table.access tbody tr { content-visibility: auto; } table.access { margin-top: .5rem; }
 @media screen and (max-width: 48rem) { table.access thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   code { overflow-wrap: anywhere; }

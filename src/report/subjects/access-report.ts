@@ -12,11 +12,11 @@ import {
 } from '../../model/json.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { type AnswerOrigin, latestOrigin } from '../../model/result/answer-origin.ts';
-import type { Decider, Permission } from '../../model/protection/permission.ts';
+import type { Decider, Permission, PermissionFact, PermissionPart } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { answerObject, cellText, csvText, shownPeople } from './permissions.ts';
-import { joinQuoted, peopleText } from '../wording/people.ts';
+import { answerObject, cellText, csvText, deciderText, shownPeople } from './permissions.ts';
+import { everybodyElse, joinQuoted, peopleText } from '../wording/people.ts';
 import { accessModes } from '../../model/protection/access-objects.ts';
 import type { TableListing } from '../blocks.ts';
 
@@ -154,6 +154,8 @@ function sinceObject(origin: AnswerOrigin): JsonObject {
   return { commit, time, author };
 }
 
+const guardParts: ReadonlySet<PermissionPart> = new Set(['analyzer', 'blocked', 'masked', 'tools']);
+
 type Reading = Pick<AccessReportInput, 'placeOf' | 'originOf'>;
 
 function rowOf(
@@ -164,26 +166,26 @@ function rowOf(
   const [permissions = []] = all;
   // Most groups of a connection have the same deciders.
   const decisive = new Set(all.flat().flatMap(({ answer, facts }) => (answer === 'no' ? [] : facts)));
-  const deciders = new Map<string, Decider>();
-  for (const { by } of decisive) for (const decider of by) deciders.set(`${decider.id} ${decider.path}`, decider);
-  const places = new Set(
-    [...deciders.values()].map((decider) => {
-      const at = placeOf(decider);
-      return at === undefined ? decider.id : `${at.file}:${at.line}`;
-    }),
-  );
+  const placesOf = (facts: readonly PermissionFact[]): readonly string[] => {
+    const deciders = new Map(facts.flatMap(({ by }) => by.map((one) => [`${one.id} ${one.path}`, one] as const)));
+    return [...deciders.values()].map((one) => deciderText(one, placeOf)).toSorted(compareText);
+  };
+  const who = placesOf([...decisive].filter(({ part }) => !guardParts.has(part)));
+  const guards = placesOf([...decisive].filter(({ part }) => guardParts.has(part)));
+  const groups = all.map(([first]) => peopleText(first?.groups ?? []));
   const able = permissions.find(({ answer }) => answer !== 'no');
   const origin = latestOrigin(all.flatMap((people) => originOf(people) ?? []));
   return definedFields({
     connection: nameOf(id),
     type,
     tags,
-    groups: all.map(([first]) => peopleText(first?.groups ?? [])),
+    groups: groups.includes(everybodyElse) ? [everybodyElse] : groups,
     ...Object.fromEntries(permissions.map((one) => [one.verb, { text: cellText(one), ...answerObject(one) }])),
     blocked: unlessEmpty(able?.blocked),
     masked: unlessEmpty(able?.masked),
     tools: unlessEmpty(able?.tools),
-    decidedBy: [...places].toSorted(compareText),
+    // What decides who can reach it comes first.
+    decidedBy: [...new Set([...who, ...guards])],
     since: origin && sinceObject(origin),
   });
 }
