@@ -167,11 +167,13 @@ export const stories: Readonly<Record<string, Story>> = {
   },
   'another command': {
     after: shell(['sh', '-c', 'ssh bastion']),
-    verdict: 'shell passes a kept credential to another command or type. 1 to update.',
+    verdict:
+      'shell passes a kept credential to another command or type. 1 to update: Connection/shell (command: [ssh, bastion] → [sh, -c, ssh bastion]).',
   },
   'another host': {
     after: orders({ secret: secretOf('attacker.example', 'OSTIARY_SECRET_ORDERS') }),
-    verdict: 'orders (env=prod) sends a kept credential to another endpoint or with other settings. 1 to update.',
+    verdict:
+      'orders (env=prod) sends a kept credential to another endpoint or with other settings. 1 to update: Connection/orders (secret envvar:HOST).',
   },
   'another runbook repository': {
     after: runbooks('mallory/runbooks'),

@@ -62,8 +62,14 @@ type NamedChanges = Pick<Plan, 'protection'> & { readonly changes: readonly Chan
 export function namedChanges({ changes, protection }: NamedChanges): string {
   const replaced = new Map(changes.map(({ id, replacedBy }) => [replacedBy, id]));
   const shown = changes.filter(({ replacedBy }) => replacedBy === undefined);
-  if (protection.headlines.length > 0 || shown.length === 0 || shown.length > mostNamedChanges) return '';
+  if (shown.length === 0 || shown.length > mostNamedChanges || isNamedByHeadlines(changes, protection)) return '';
   return `: ${shown.map((one) => `${changeText(one, replaced.get(one.id))}${newProtectionText(protection, one.id)}`).join(', ')}`;
+}
+
+/** Returns whether headlines name what changes: one about a reroute does not name the field of a single update. */
+function isNamedByHeadlines([first, ...others]: readonly Change[], { headlines }: Plan['protection']): boolean {
+  if (first?.action === 'update' && others.length === 0) return headlines.some(({ direction }) => direction !== 'reroutes');
+  return headlines.length > 0;
 }
 
 /** Returns what protects a new connection, with its tags: ` (env=prod; after approval by dba; guardrail no-drop)`; empty text for other objects. */
@@ -126,7 +132,8 @@ function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
       mostNamedFields,
     );
   return rows.map(({ label, parts: [part, ...others] }) => {
-    if (part === undefined || others.length > 0) return label;
+    // A source of a secret may be long, and its row has it.
+    if (part === undefined || others.length > 0 || (part.sign === '' && part.text.startsWith('('))) return label;
     if (part.sign === '~') return `${label}: ${distinctParts(part.before, part.after, longestTurn).join(' → ')}`;
     const text = clip(part.text, longestTurn);
     if (part.sign === '' || !whole.has(label)) return `${label}: ${part.sign} ${text}`.replace(':  ', ': ');
