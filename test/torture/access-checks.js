@@ -278,7 +278,7 @@ export const accessChecks = [
   [
     'a rule takes what another one has only after that one has let go of it',
     'reconcile/order/order-writes.ts',
-    '&& slots.isFree(form)',
+    '&& claims.isFree(form)',
     '',
     ['hoop/moves-and-names.test.ts: a renamed access-request rule that takes what another rule leaves'],
   ],

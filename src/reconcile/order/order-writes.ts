@@ -9,7 +9,7 @@ import { type PlannedWrites, type PlanSnapshots, snapshotPlan } from '../../prot
 import { type Effect, effectsOf, isRule } from './effects.ts';
 import { directionOn, firstOfTwo, type Form, restoredFields, split, tiers, unitsOf } from './forms.ts';
 import { type Moments, momentsOf } from './moments.ts';
-import { createSlots, findMoves, type RuleMoves, type Slots } from './rule-moves.ts';
+import { createClaims, findMoves, type RuleMoves, type Claims } from './rule-moves.ts';
 import { createSafety, type Safety } from './safety.ts';
 import { type Exposure, singleWritesOf } from './windows.ts';
 
@@ -38,7 +38,7 @@ export function orderInput(
 ): OrderInput {
   const named = withNames(live, renamesOf(plan.changes));
   const effects = effectsOf(plan, named, registry, snapshots);
-  return { live: named, registry, moves: findMoves(effects, named, registry), effects, snapshots };
+  return { live: named, registry, moves: findMoves(effects, snapshots), effects, snapshots };
 }
 
 /**
@@ -51,45 +51,45 @@ export function orderWrites(input: OrderInput, { isDraft = false, indivisible = 
   const moments = momentsOf(units, input.snapshots, input.registry);
   const safety = createSafety(moments);
   const specs = new Map([...liveById(input.live.resources)].map(([id, { spec }]) => [id, spec]));
-  const slots = createSlots(input.moves);
-  const search: Search = { safety, slots, moments, specs, isDraft, indivisible, wanted: new Set(), exposures: [], open: [] };
+  const claims = createClaims(input.moves);
+  const search: Search = { safety, claims, moments, specs, isDraft, indivisible, wanted: new Set(), exposures: [], open: [] };
   const steps: Step[] = [];
   const done = new Set<string>();
   let left = units.filter(({ forms }) => forms.length > 0);
   for (let round = 1; left.length > 0; round += 1) {
     const keys = new Set(left.flatMap(({ forms }) => forms.map(({ key }) => stepKeyText(key))));
     const firsts = left.flatMap(({ forms }) => forms.slice(0, 1));
-    const isReady = (form: Form): boolean => form.needs.every((need) => !keys.has(stepKeyText(need))) && slots.isFree(form);
+    const isReady = (form: Form): boolean => form.needs.every((need) => !keys.has(stepKeyText(need))) && claims.isFree(form);
     // A predecessor is closed before its successor opens only where nothing else is safe.
     const isClosable = ({ part, change, needs }: Form): boolean =>
       part === 'close' && needs.every((need) => !keys.has(stepKeyText(need)) || change.needs.includes(need.id));
     const next = { firsts, ready: firsts.filter(isReady), closable: firsts.filter(isClosable) };
-    const stage = withoutClashes(nextStage(next, search));
-    const needsOf = safety.needsOf(stage);
-    for (const form of stage) {
+    const batch = withoutClashes(nextForms(next, search));
+    const needsOf = safety.needsOf(batch);
+    for (const form of batch) {
       const { key, change, kind, edges, part, needs } = form;
-      const all = [...needs.filter((need) => done.has(stepKeyText(need))), ...slots.needsOf(form), ...needsOf(form)];
+      const all = [...needs.filter((need) => done.has(stepKeyText(need))), ...claims.needsOf(form), ...needsOf(form)];
       steps.push({ key, change, kind, edges, part, round, needs: uniqueStepKeys(all) });
     }
-    for (const form of stage) {
-      const rest = form.key.phase === 'release' ? slots.releaseOf(form.unit)?.rest : undefined;
+    for (const form of batch) {
+      const rest = form.key.phase === 'release' ? claims.releaseOf(form.unit)?.rest : undefined;
       if (rest === undefined) form.unit.forms.shift();
       else form.unit.forms[0] = rest;
     }
-    for (const form of stage) slots.write(form);
-    safety.write(stage);
-    for (const { key } of stage) done.add(stepKeyText(key));
-    closeWindows(stage, search);
+    for (const form of batch) claims.write(form);
+    safety.write(batch);
+    for (const { key } of batch) done.add(stepKeyText(key));
+    closeWindows(batch, search);
     left = left.filter(({ forms }) => forms.length > 0);
   }
   return { steps, singleWrites: singleWritesOf(search.exposures, { ...search, alike: moments.alike }) };
 }
 
 /** Leaves out the second write of an object, and of an attachment whose other end, which lists it too, is written: each of both replaces a list. */
-function withoutClashes(stage: readonly Form[]): readonly Form[] {
+function withoutClashes(batch: readonly Form[]): readonly Form[] {
   const written = new Map<ResourceId, Kind>();
   const attached = new Map<ResourceId, string[]>();
-  return stage.filter(({ key: { id }, kind, part, edges }) => {
+  return batch.filter(({ key: { id }, kind, part, edges }) => {
     const ends = writesOnlyPart(part) ? [] : edges.map((edge) => otherEnd(edge, id));
     const isListed =
       written.has(id) ||
@@ -108,7 +108,7 @@ function lists(kind: Kind | undefined, name: string): boolean {
 
 type Search = {
   readonly safety: Safety;
-  readonly slots: Slots;
+  readonly claims: Claims;
   readonly moments: Moments;
   readonly specs: ReadonlyMap<ResourceId, Spec>;
   readonly isDraft: boolean;
@@ -124,7 +124,7 @@ type Search = {
 type Next = { readonly firsts: readonly Form[]; readonly ready: readonly Form[]; readonly closable: readonly Form[] };
 
 /** Returns the forms that are written next, all of them together. */
-function nextStage({ firsts, ready, closable }: Next, search: Search): readonly Form[] {
+function nextForms({ firsts, ready, closable }: Next, search: Search): readonly Form[] {
   const ignored = new Set(search.open.map(({ connection }) => connection));
   const byTier = tiers.map((tier) => ready.filter((form) => form.tier === tier));
   const reopening = ready.filter(({ tier }) => tier === 'reopen');
@@ -132,17 +132,17 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
     // A form in two writes comes before anything is deleted; many rules that share connections are written so at once, not a few in each round.
     const ways = [() => search.safety.most(forms, ignored), () => splitSome(forms, ignored, search)];
     for (const find of search.safety.isCrowded(forms) ? ways.toReversed() : ways) {
-      const stage = find();
-      if (stage.length > 0) return stage;
+      const batch = find();
+      if (batch.length > 0) return batch;
     }
   }
-  const releases = firsts.flatMap(({ unit }) => search.slots.releaseOf(unit) ?? []);
+  const releases = firsts.flatMap(({ unit }) => search.claims.releaseOf(unit) ?? []);
   const partial = releases.flatMap((one) => (one.isWhole ? [] : [one.form]));
   // Of rules that exchange all that they govern, one lets go of all of it, which makes room for the others.
   const whole = releases.flatMap((one) => (one.isWhole ? [[one.form]] : []));
   for (const forms of [partial, ...whole]) {
-    const stage = search.safety.most(forms, ignored);
-    if (stage.length > 0) return stage;
+    const batch = search.safety.most(forms, ignored);
+    if (batch.length > 0) return batch;
   }
   const possible = [...byTier, partial, ...whole.slice(0, 1)].flat();
   const exposed = search.safety.exposedBy(possible.length > 0 ? possible : firsts, ignored);
@@ -152,7 +152,7 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   const opening = search.safety.most(reopening, ignored);
   if (opening.length > 0) return opening;
   const left = [...possible, ...reopening];
-  return forcedStage(left.length > 0 ? left : firsts, ignored, search);
+  return forcedForms(left.length > 0 ? left : firsts, ignored, search);
 }
 
 /** What is written in two forms first: rules whose protection adds up, then what is created, then other connections, then what governs together. */
@@ -165,25 +165,25 @@ const splitOrder: readonly ((effect: Effect) => boolean)[] = [
 
 /** Writes changes of the first sort in two forms where the first one is safe, and returns those. */
 function splitSome(forms: readonly Form[], ignored: ReadonlySet<ResourceId>, search: Search): readonly Form[] {
-  const { safety, slots, specs, isDraft, indivisible, wanted } = search;
+  const { safety, claims, specs, isDraft, indivisible, wanted } = search;
   const specOf = ({ key }: Form): Spec => specs.get(key.id) ?? {};
   const isStated = (first: Form): boolean => isDraft || restoredFields(first, specOf(first)).length === 0;
-  const firsts = forms.flatMap((form) => firstOfTwo(form, specOf(form)) ?? []).filter((first) => isStated(first) && slots.isFree(first));
+  const firsts = forms.flatMap((form) => firstOfTwo(form, specOf(form)) ?? []).filter((first) => isStated(first) && claims.isFree(first));
   for (const isOfSort of splitOrder) {
     const own = firsts.filter(({ unit }) => isOfSort(unit.effect));
     for (const { change, part } of own) if (part === 'gain') wanted.add(change.id);
-    const stage = safety.most(
+    const batch = safety.most(
       own.filter(({ change, part }) => part !== 'gain' || !indivisible.has(change.id)),
       ignored,
     );
-    for (const first of stage) split(first);
-    if (stage.length > 0) return stage;
+    for (const first of batch) split(first);
+    if (batch.length > 0) return batch;
   }
   return [];
 }
 
 /** Returns the form that exposes the fewest connections, with those that may end the exposure at once. */
-function forcedStage(ready: readonly Form[], ignored: ReadonlySet<ResourceId>, { safety, open }: Search): readonly Form[] {
+function forcedForms(ready: readonly Form[], ignored: ReadonlySet<ResourceId>, { safety, open }: Search): readonly Form[] {
   const tried = ready.map((form) => ({ form, exposed: safety.exposedBy([form], ignored) }));
   const [forced] = tried.toSorted((one, other) => one.exposed.size - other.exposed.size);
   if (forced === undefined) throw new Error('no write is left');
@@ -192,12 +192,12 @@ function forcedStage(ready: readonly Form[], ignored: ReadonlySet<ResourceId>, {
     other.unit !== form.unit && [...exposed].some((id) => affects(other, id) && directionOn(other, id).strengthens);
   const all = new Set([...ignored, ...exposed]);
   const ending = safety.most(ready.filter(({ tier }) => tier === form.tier).filter(isEnding), all, [form]);
-  const stage = [form, ...ending];
+  const batch = [form, ...ending];
   for (const connection of exposed) {
-    const from = stage.filter((one) => affects(one, connection) && directionOn(one, connection).weakens);
+    const from = batch.filter((one) => affects(one, connection) && directionOn(one, connection).weakens);
     open.push({ connection, from });
   }
-  return stage;
+  return batch;
 }
 
 function affects({ unit }: Form, connection: ResourceId): boolean {
@@ -205,13 +205,13 @@ function affects({ unit }: Form, connection: ResourceId): boolean {
 }
 
 /** Ends the exposures that the writes of a round end. */
-function closeWindows(stage: readonly Form[], { safety, open, exposures }: Search): void {
+function closeWindows(batch: readonly Form[], { safety, open, exposures }: Search): void {
   for (const { connection, from } of open.splice(0)) {
     if (safety.isExposed(connection)) {
       open.push({ connection, from });
       continue;
     }
-    const own = stage.filter((form) => affects(form, connection));
+    const own = batch.filter((form) => affects(form, connection));
     const ending = own.filter((form) => directionOn(form, connection).strengthens);
     for (const one of from) {
       const others = (ending.length > 0 ? ending : own).filter((until) => until.unit !== one.unit);

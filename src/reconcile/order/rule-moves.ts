@@ -1,14 +1,15 @@
-import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
-import { type EdgeChange, type FieldChange, liveKeyOf } from '../../model/plan/plan.ts';
+import { addToGroup } from '../../model/collections.ts';
+import type { EdgeChange, FieldChange } from '../../model/plan/plan.ts';
 import type { Step, StepKey } from '../../model/plan/schedule.ts';
 import { specAfterStep, writesOnlyPart } from '../../model/plan/step-spec.ts';
 import { asText } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type AccessRequestRule, isRequestRule } from '../../model/protection/access-objects.ts';
-import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
+import { nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { modesOfStep } from '../../protection/access/effective-access.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
+import type { ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { Effect } from './effects.ts';
 import { type Form, withRestored, type Unit } from './forms.ts';
 
@@ -26,8 +27,8 @@ type RulesById = ReadonlyMap<ResourceId, Governing>;
 /** Access-request rules before and after a plan, by their live keys. */
 export type RuleMoves = { readonly before: RulesById; readonly after: RulesById };
 
-/** The access-request rules between the writes of a plan. A rule takes a slot, a step of a connection or of an attribute, after the rule before has let go of it. */
-export type Slots = {
+/** The access-request rules between the writes of a plan. A rule claims a step of a connection or of an attribute, after the rule before has let go of it. */
+export type Claims = {
   /** Returns whether no other rule has what a form takes, or has it at the end. */
   readonly isFree: (form: Form) => boolean;
   /** Returns the steps that let go of what a form takes. */
@@ -48,29 +49,18 @@ export type Release = {
 
 type Written = Pick<Step, 'change' | 'kind' | 'part' | 'edges'>;
 
-/** Finds the access-request rules before and after a plan. `live` has the names after it. */
-export function findMoves(effects: readonly Effect[], live: LiveState, registry: Registry): RuleMoves {
-  const own = effects.filter(({ change }) => isRequestRule(change.id));
-  if (own.length === 0) return { before: new Map(), after: new Map() };
-  const before = rulesOf(live, registry);
-  const after = new Map(before);
-  for (const { change, kind, edges } of own) {
-    const key = liveKeyOf(change);
-    const has = governingAfter({ change, kind, edges, part: change.action === 'delete' ? 'delete' : 'whole' }, before.get(key));
-    if (has === undefined) after.delete(key);
-    else after.set(key, has);
-  }
-  return { before, after };
+/** Finds the access-request rules before and after a plan that writes some. */
+export function findMoves(effects: readonly Effect[], snapshots: () => PlanSnapshots): RuleMoves {
+  if (!effects.some(({ change }) => isRequestRule(change.id))) return { before: new Map(), after: new Map() };
+  const { before, after } = snapshots();
+  return { before: rulesOf(before), after: rulesOf(after) };
 }
 
-function rulesOf({ resources }: LiveState, registry: Registry): RulesById {
+function rulesOf({ resources, edges }: ProtectionSnapshot): RulesById {
+  const named = new Map<ResourceId, ResourceId[]>();
+  for (const [connection, rules] of edges) for (const rule of rules) if (isRequestRule(rule)) addToGroup(named, rule, connection);
   return new Map(
-    resources
-      .filter(({ id }) => isRequestRule(id))
-      .map(({ id, spec, edges }) => {
-        const named = (registry.get(kindOf(id))?.fields ?? []).flatMap((field) => (field.edge === 'rule' ? (edges[field.name] ?? []) : []));
-        return [id, governing(spec, new Set(named))];
-      }),
+    [...resources].flatMap(([id, { spec }]) => (isRequestRule(id) ? [[id, governing(spec, new Set(named.get(id)))] as const] : [])),
   );
 }
 
@@ -79,7 +69,7 @@ function governing(spec: Spec, connections: ReadonlySet<ResourceId>): Governing 
 }
 
 /** Lists what a rule governs, step by step: the gateway lets one rule of a step name a connection, or have an attribute. */
-function slotsOf({ type, targets }: Pick<Governing, 'type' | 'targets'>): readonly string[] {
+function claimsOf({ type, targets }: Pick<Governing, 'type' | 'targets'>): readonly string[] {
   return stepsOf(type).flatMap((step) => [...targets].map((target) => `${step} ${target}`));
 }
 
@@ -105,34 +95,32 @@ function governingAfter(step: Written, now: Governing | undefined): Governing | 
 }
 
 function ownersOf(rules: RulesById): Map<string, ResourceId> {
-  return new Map([...rules].flatMap(([id, rule]) => slotsOf(rule).map((slot) => [slot, id])));
+  return new Map([...rules].flatMap(([id, rule]) => claimsOf(rule).map((claim) => [claim, id])));
 }
 
-/** Returns the slots of the rules of a plan; nothing is written yet. */
-export function createSlots({ before, after }: RuleMoves): Slots {
+/** Returns the claims of the rules of a plan; nothing is written yet. */
+export function createClaims({ before, after }: RuleMoves): Claims {
   const now = new Map(before);
   const [owners, takers] = [ownersOf(before), ownersOf(after)];
   const releasedBy = new Map<string, StepKey>();
-  const released = new Set<Unit>();
   const gained = (form: Form): readonly string[] => {
     const next = isRequestRule(form.key.id) ? governingAfter(form, now.get(form.key.id)) : undefined;
-    return next === undefined ? [] : slotsOf(next).filter((slot) => owners.get(slot) !== form.key.id);
+    return next === undefined ? [] : claimsOf(next).filter((claim) => owners.get(claim) !== form.key.id);
   };
-  const isTaken = (slot: string, rule: ResourceId): boolean => (takers.get(slot) ?? rule) !== rule;
+  const isTaken = (claim: string, rule: ResourceId): boolean => (takers.get(claim) ?? rule) !== rule;
   return {
     // A rule that would take more between two writes leaves it to the rule that has it at the end.
-    isFree: (form) => gained(form).every((slot) => !owners.has(slot) && !isTaken(slot, form.key.id)),
-    needsOf: (form) => gained(form).flatMap((slot) => releasedBy.get(slot) ?? []),
+    isFree: (form) => gained(form).every((claim) => !owners.has(claim) && !isTaken(claim, form.key.id)),
+    needsOf: (form) => gained(form).flatMap((claim) => releasedBy.get(claim) ?? []),
     releaseOf(unit) {
       const [form] = unit.forms;
       const had = form && now.get(form.key.id);
-      if (form === undefined || had === undefined || released.has(unit) || (form.part !== 'whole' && form.part !== 'delete'))
-        return undefined;
+      if (form === undefined || had === undefined || (form.part !== 'whole' && form.part !== 'delete')) return undefined;
       const { id } = form.key;
       const stays = governingAfter(form, now.get(id))?.targets ?? new Set();
       // Of what it loses anyway, it lets go where another rule takes only the other step, too.
       const lost = [...had.targets].filter((target) =>
-        slotsOf({ type: stays.has(target) ? had.type : 'jit_command', targets: new Set([target]) }).some((slot) => isTaken(slot, id)),
+        claimsOf({ type: stays.has(target) ? had.type : 'jit_command', targets: new Set([target]) }).some((claim) => isTaken(claim, id)),
       );
       if (lost.length === 0) return undefined;
       const connections = lost.filter((target) => had.connections.has(target));
@@ -151,13 +139,12 @@ export function createSlots({ before, after }: RuleMoves): Slots {
     write(form) {
       const { id } = form.key;
       if (!isRequestRule(id)) return;
-      if (form.key.phase === 'release') released.add(form.unit);
       const [had, next] = [now.get(id), governingAfter(form, now.get(id))];
-      for (const slot of had === undefined ? [] : slotsOf(had)) {
-        owners.delete(slot);
-        releasedBy.set(slot, form.key);
+      for (const claim of had === undefined ? [] : claimsOf(had)) {
+        owners.delete(claim);
+        releasedBy.set(claim, form.key);
       }
-      for (const slot of next === undefined ? [] : slotsOf(next)) owners.set(slot, id);
+      for (const claim of next === undefined ? [] : claimsOf(next)) owners.set(claim, id);
       if (next === undefined) now.delete(id);
       else now.set(id, next);
     },

@@ -14,9 +14,9 @@ export type Safety = {
   /** Returns whether more rules whose protection adds up change on a connection than are tried in every combination. */
   readonly isCrowded: (forms: readonly Form[]) => boolean;
   /** Returns the steps without which a form of a round may expose a connection. */
-  readonly needsOf: (stage: readonly Form[]) => (form: Form) => readonly StepKey[];
+  readonly needsOf: (batch: readonly Form[]) => (form: Form) => readonly StepKey[];
   /** Notes that forms are written. */
-  readonly write: (stage: readonly Form[]) => void;
+  readonly write: (batch: readonly Form[]) => void;
   /** Returns whether a connection is exposed now. */
   readonly isExposed: (connection: ResourceId) => boolean;
 };
@@ -63,14 +63,14 @@ export function createSafety({ contested, isExposed }: Moments): Safety {
       return forms.some((form) => !few.has(form) && isRule(form.kind) && !form.unit.effect.isJoint);
     },
     isExposed: (id) => isExposed(id, doneOn(id).map(whole)),
-    write: (stage) => {
-      for (const form of stage) {
+    write: (batch) => {
+      for (const form of batch) {
         addToGroup(doneOf, form.unit, form.key);
         for (const id of affectedOf(form)) addToGroup(writtenOn, id, form);
       }
     },
-    needsOf(stage) {
-      const beside = groupedBy(stage, affectedOf);
+    needsOf(batch) {
+      const beside = groupedBy(batch, affectedOf);
       return (form) => {
         const needs = [...(doneOf.get(form.unit) ?? [])];
         for (const id of affectedOf(form)) {
