@@ -67,11 +67,11 @@ const longestMessage = 1000;
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: number = commentLimit, linkOf?: LinkOf): string {
   if (diagnostics.length === 0) return '';
   const head: MarkdownBlock = { text: `**${diagnosticCounts(diagnostics)}**\n\n`, rank: 0, label: 'count' };
-  const lines = mergeEqual(sortDiagnostics(diagnostics)).map(({ first, message, all }) => ({
+  const lines = mergeEqual(sortDiagnostics(diagnostics)).map(({ first, messages, all }) => ({
     text:
       all.length === 1
         ? diagnosticLine(first, linkOf)
-        : `${diagnosticLine({ ...first, message, at: undefined, resource: undefined }, linkOf, all.length)}${equalPlaces(all, linkOf)}`,
+        : `${diagnosticLine({ ...first, message: messages.join('; '), at: undefined, resource: undefined }, linkOf, all.length)}${equalPlaces(all, linkOf)}`,
     rank: 1 + importance[first.severity],
     label: first.severity,
   }));

@@ -7,16 +7,18 @@ import { clip } from '../wrap.ts';
 
 type Finding = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'resource' | 'at'> & { readonly severity?: Diagnostic['severity'] };
 
-/** Findings of one kind; `message` is that of the first one, without its connection where there are several. */
-export type EqualFindings<T> = { readonly first: T; readonly message: string; readonly all: readonly T[] };
+/** Findings of one kind, and what they say, without a connection where there are several: one or two messages, or the first one with a count. */
+export type EqualFindings<T> = { readonly first: T; readonly messages: readonly string[]; readonly all: readonly T[] };
 
-/** Merges the findings of each kind. The order is that of the first ones. */
+/** Merges the findings of each kind; two of them only if they have the same fix. The order is that of the first ones. */
 export function mergeEqual<T extends Finding>(findings: readonly T[]): readonly EqualFindings<T>[] {
-  return [...groupBy(findings, (one): unknown => kindOfFinding(one) ?? one).values()].map((all) => {
-    const [first] = all;
-    const others = new Set(all.map(commonMessage)).size - 1;
-    const message = all.length === 1 ? first.message : `${commonMessage(first)}${others === 0 ? '' : `, and ${others} like it`}`;
-    return { first, message, all };
+  const kinds = [...groupBy(findings, (one): unknown => kindOfFinding(one) ?? one).values()];
+  return kinds.flatMap((all): readonly EqualFindings<T>[] => {
+    const [first, next] = all;
+    if (next === undefined || (all.length === 2 && first.hint !== next.hint))
+      return all.map((one) => ({ first: one, messages: [one.message], all: [one] }));
+    const messages = [...new Set(all.map(commonMessage))];
+    return [{ first, messages: messages.length < 3 ? messages : [`${messages[0] ?? ''}, and ${messages.length - 1} like it`], all }];
   });
 }
 

@@ -151,7 +151,8 @@ export function policyWarningsBlock({ policies }: Pick<Plan, 'policies'>): Lines
   return warningsBlock(plural(lines.length, 'policy warning'), lines);
 }
 
-function countedMessage({ message, all }: Pick<EqualFindings<unknown>, 'message' | 'all'>): string {
+function countedMessage({ messages, all }: Pick<EqualFindings<unknown>, 'messages' | 'all'>): string {
+  const message = messages.join('; ');
   return all.length === 1 ? message : `${message}: ${plural(all.length, 'connection')}`;
 }
 

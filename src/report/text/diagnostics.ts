@@ -37,7 +37,7 @@ export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: T
 export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
   const sorted = sortDiagnostics(diagnostics);
   const { full = false } = terminal;
-  const all = full ? sorted.map((first) => ({ first, message: first.message, all: [first] })) : mergeEqual(sorted);
+  const all = full ? sorted.map((first) => ({ first, messages: [first.message], all: [first] })) : mergeEqual(sorted);
   const shown = chooseBySeverity(all, full ? all.length : mostDiagnostics);
   const lines = shown.flatMap((findings) => findingLines(findings, terminal));
   const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length, 0);
@@ -52,11 +52,16 @@ function chooseBySeverity(sorted: readonly EqualFindings<Diagnostic>[], most: nu
 }
 
 /** Returns a finding with its lines, or several of one kind in one line, with one fix and their places. */
-function findingLines({ first, message, all }: EqualFindings<Diagnostic>, terminal: Terminal): readonly string[] {
+function findingLines(
+  { first, messages: [message = '', ...others], all }: EqualFindings<Diagnostic>,
+  terminal: Terminal,
+): readonly string[] {
   if (all.length === 1) return diagnosticLines(first, terminal);
-  const { at: _, resource: __, frame: ___, ...rest } = first;
+  const { at: _, resource: __, frame: ___, hint, ...rest } = first;
   const places = words(`${placesText(all, {})} (--full prints each)`, terminal.color.dim);
-  return [...diagnosticLines({ ...rest, message }, terminal, all.length), ...wrap([{ text: '  ' }, ...places], terminal, 2)];
+  const more = [...others, ...(hint === undefined ? [] : [hint])].map((text) => words(escapeTerminal(text)));
+  const below = [...more, places].flatMap((spans) => wrap([{ text: '  ' }, ...spans], terminal, 2));
+  return [...diagnosticLines({ ...rest, message }, terminal, all.length), ...below];
 }
 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal, count = 1): readonly string[] {

@@ -22,7 +22,7 @@ describe('findings', () => {
   test('that differ only in their connection are merged where the first one is', () => {
     const other = violation('c', { message: 'Connection/c: policy "p": other' });
     const merged = mergeEqual([violation('a'), other, violation('b'), violation('d', { message: 'policy "p": reviewers exist' })]);
-    expect(merged.map(({ message, all }) => [message, all.map(({ resource }) => resource)])).toEqual([
+    expect(merged.map(({ messages: [message], all }) => [message, all.map(({ resource }) => resource)])).toEqual([
       ['policy "p": reviewers exist', ['Connection/a', 'Connection/b', 'Connection/d']],
       ['Connection/c: policy "p": other', ['Connection/c']],
     ]);

@@ -82,7 +82,17 @@ describe('problems', () => {
         '1 error, 301 warnings',
       ]),
     );
-    expect(linesOf(warnings.slice(0, 2), false)[0]).toBe('2 warnings manifest/none  w0, and 1 like it');
+    expect(linesOf(warnings.slice(0, 3), false)[0]).toBe('3 warnings manifest/none  w0, and 2 like it');
+    expect(linesOf(warnings.slice(0, 2), false).slice(0, 2)).toEqual(['2 warnings manifest/none  w0', '  w1']);
+    const fixes = warnings.slice(0, 2).map((one) => ({ ...one, hint: `fix ${one.message}` }));
+    expect(linesOf(fixes, false)).toEqual([
+      'warning manifest/none  w0',
+      '  fix w0',
+      'warning manifest/none  w1',
+      '  fix w1',
+      '2 warnings',
+      '',
+    ]);
   });
 
   test('of more than 100 are counted; the most severe ones are printed', () => {
