@@ -84,10 +84,7 @@ export async function spawnGit(args: readonly string[], options: GitOptions): Pr
       signal.removeEventListener('abort', onAbort);
       const all = Buffer.concat(output);
       if (failure !== undefined) resolve({ failure, ...(cause === undefined ? {} : { exit: { cause } }) });
-      else
-        resolve(
-          code === 0 ? { output: all, stderr } : { failure: summarizeFailure(stderr), exit: { code: code ?? -1, output: all, stderr } },
-        );
+      else resolve(code === 0 ? { output: all, stderr } : { failure: reasonIn(stderr), exit: { code: code ?? -1, output: all, stderr } });
     });
   });
 }
@@ -114,16 +111,28 @@ function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof Error && reason.name !== 'TimeoutError' && reason.name !== 'AbortError' ? reason.message : 'no answer in time';
 }
 
-/** Returns the errors of git and ssh in one line of at most 400 characters, without advice and control characters. */
-function summarizeFailure(text: string): string {
-  const lines = text.split(/[\r\n]+/).map((line) => line.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, '').trim());
-  const errors = lines.filter(
-    (line) => line !== '' && !/^(warning|hint|Warning|Please make sure|and the repository exists|ssh-keygen)/.test(line),
-  );
+/** Returns why git failed, in one line of at most 400 characters, without advice, control characters and credentials of an address. */
+function reasonIn(stderr: string): string {
+  const lines = stderr.split(/[\r\n]+/).map((line) => line.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, '').trim());
+  const errors = lines.filter((line) => line !== '' && !advice.test(line));
   const specific = errors.filter((line) => line !== 'fatal: Could not read from remote repository.');
-  const chosen = (specific.length > 0 ? specific : errors).slice(-3).join('; ');
-  return chosen === '' ? 'git failed without an error message' : chosen.slice(0, 400);
+  const refused = lines.flatMap((line) => /^!\s.*\[.*\((.+)\)$/.exec(line)?.[1] ?? []);
+  const fatal = specific.flatMap((line) => /^(?:fatal|error): (?!unable to read askpass)(.+)$/.exec(line)?.[1] ?? []);
+  const said = errors.filter((line) => /^remote: (?!fatal|error)./.test(line));
+  // Origin's own words: "unpacker error" says nothing.
+  const remote = lines.flatMap((line) => /^(?:remote: (?:fatal|error)|error: remote unpack failed): (.+)$/.exec(line)?.[1] ?? []);
+  const chosen = refused.length > 0 ? [...refused, ...remote.slice(0, 2)] : [...said.slice(-2), ...[...new Set(fatal)].slice(0, 2)];
+  // ssh prints its reason as it is, and then git that it could not read.
+  const all = chosen.length > 0 ? chosen : (specific.length > 0 ? specific : errors).slice(-1);
+  return all.length === 0
+    ? 'git printed no reason'
+    : all
+        .join('; ')
+        .replaceAll(/(:\/\/)[^\s/@]+@/g, '$1')
+        .slice(0, 400);
 }
+
+const advice = /^(?:warning|hint|Warning|Please make sure|and the repository exists|ssh-keygen)/;
 
 /** How long a command may take, in milliseconds: one that waits for an answer of origin, and any other. */
 export const timeLimits: Readonly<Record<'answer' | 'command', number>> = { answer: 30_000, command: 120_000 };
@@ -228,7 +237,7 @@ export async function readGitLines(
     .filter((line) => line !== '');
 }
 
-/** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */
+/** Returns the error for a failed command; it quotes git unless there is a better text. */
 function failureError({ folder, partial, protocols = [] }: GitContext, args: readonly string[], stderr: string): AppError {
   if (/dubious ownership/.test(stderr)) {
     // Origin may be a folder, too.
@@ -237,7 +246,8 @@ function failureError({ folder, partial, protocols = [] }: GitContext, args: rea
       hint: `if you trust it, run git config --global --add safe.directory ${place}; or plan without a base: --base none`,
     });
   }
-  const reason = summarizeStderr(stderr);
+  // Other words of origin may repeat the credentials that it got.
+  const reason = reasonIn(stderr.replaceAll(/^remote: (?!fatal|error).*$/gm, ''));
   // Git would fetch a missing object, which a command that only reads is not allowed to.
   const isLocal = protocols.length === 0;
   if (partial === true && isLocal && /promisor remote|lazy fetching|unable to read [0-9a-f]{40}/.test(stderr))
@@ -247,7 +257,7 @@ function failureError({ folder, partial, protocols = [] }: GitContext, args: rea
     const message = `the protocol ${protocol} is not allowed: git reaches other repositories by https, ssh or as local paths`;
     return new AppError('git/failed', 4, `${message} (GIT_ALLOW_PROTOCOL names others)`, { hint: 'change the URL of origin' });
   }
-  return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason === '' ? 'git printed no reason' : reason}`, {
+  return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason}`, {
     hint: branchConflictHint(stderr) ?? diskHint(stderr) ?? 'Ostiary requires git 2.31 or newer; run git fsck to check the repository',
   });
 }
@@ -293,17 +303,6 @@ function branchConflictHint(stderr: string): string | undefined {
 
 function commandOf(args: readonly string[]): string {
   return args.find((arg) => /^[a-z][a-z-]*$/.test(arg)) ?? '';
-}
-
-/** Returns the relevant lines of stderr in one line. */
-function summarizeStderr(stderr: string): string {
-  const lines = stderr.split('\n').map((line) => line.trim());
-  const refused = lines.flatMap((line) => /^!\s.*\[.*\((.+)\)$/.exec(line)?.[1] ?? []);
-  const fatal = lines.flatMap((line) => /^(?:fatal|error): (?!unable to read askpass)(.+)$/.exec(line)?.[1] ?? []);
-  // Origin's own words: "unpacker error" says nothing.
-  const remote = lines.flatMap((line) => /^(?:remote: (?:fatal|error)|error: remote unpack failed): (.+)$/.exec(line)?.[1] ?? []);
-  const errors = refused.length > 0 ? [...refused, ...remote.slice(0, 2)] : [...new Set(fatal)].slice(0, 2);
-  return (errors.length > 0 ? errors : lines.filter((line) => line !== '').slice(-1)).join('; ').replaceAll(/(:\/\/)[^\s/@]+@/g, '$1');
 }
 
 function dubiousFolder(stderr: string): string | undefined {

@@ -59,3 +59,15 @@ describe('readOriginHead', () => {
     expect(await readOriginHead(await shallow.open())).toEqual({ name: 'master', tip: undefined });
   });
 });
+
+test.each([
+  ['a refused key', 'echo "git@host: Permission denied (publickey)." >&2; exit 255', 'git@host: Permission denied (publickey).'],
+  ['nothing', 'exit 255', 'fatal: Could not read from remote repository.'],
+  ['an error of origin', `echo "ERROR: no access to https://ada:pass@host/x" >&2; exit 1`, 'ERROR: no access to https://host/x'],
+])('ssh that prints %s is quoted', async (_, script, reason) => {
+  const { shallow } = makeWorld();
+  shallow.git('remote', 'set-url', 'origin', 'git@host:x.git');
+  const repository = await shallow.open();
+  const env = { ...repository.env, GIT_SSH_COMMAND: `sh -c '${script}'` };
+  await expect(listOrigin({ ...repository, env }, ['refs/heads/main'])).rejects.toThrow(`git ls-remote failed: ${reason}`);
+});
