@@ -106,8 +106,9 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const { config, options, selection } = input;
   const configRef = config.file === undefined ? undefined : selection.configRef;
   const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined || configRef !== undefined;
-  const needsReview = input.applies === true && isTracked(input);
-  if (!isAsked && !needsReview && (options.base === 'none' || !isTracked(input))) return noBase;
+  const tracked = isTracked(input);
+  const needsReview = input.applies === true && tracked;
+  if (!isAsked && !needsReview && (options.base === 'none' || !tracked)) return noBase;
   // One that cannot be read is left to the recorder, which refuses to begin, if there is no base to read.
   const isUnused = !isAsked && options.base === 'none' && input.repository instanceof AppError;
   const repository = isUnused ? undefined : readableRepository(input);
@@ -118,8 +119,8 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   }
   if (repository === undefined) return noBase;
   const site = { ...input, repository };
-  const branch = isTracked(input) ? await findReviewedBranch(site, options.origin) : undefined;
-  const based = await readBase(site, input, branch);
+  const branch = tracked ? await findReviewedBranch(site, options.origin) : undefined;
+  const based = tracked || options.base !== undefined ? await readBase(site, input, branch) : noBase;
   const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
   const unsignable = needsReview ? await findSignerRefusals(site, options.origin, based.proof) : [];
   const isOfName = based.read === undefined || parseAppliedRefName(based.read.name)?.target === input.target.name;
@@ -148,7 +149,6 @@ async function readBase(
     const commit = await resolveCommit(site.repository, options.base);
     return { ...noBase, base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }) };
   }
-  if (!isTracked(input)) return noBase;
   const found = await readAppliedRecord(site.repository, recordQueryOf(site, options.origin));
   const proof = await proveRecord(site, found.read, { ...options, applies: input.applies === true });
   const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
