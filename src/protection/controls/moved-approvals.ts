@@ -83,14 +83,21 @@ export function reviewersPhrase(
   return `${isLoss ? 'loses' : 'gains'} ${isFewer && quota !== undefined ? `${names}, and ${quota}` : names}`;
 }
 
-/** Returns `can be approved by any 1 of 3 groups (was 2 of 3)`; undefined unless the numbers show that approval is easier (a loss) or harder. */
+/** Returns `needs approval by 1 of 1 group (was 1 of 2, with group sre)`; undefined unless the numbers show that approval is easier (a loss) or harder. */
 function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | undefined): string | undefined {
   if (before === undefined || after === undefined) return undefined;
   const [fewer, more] = isLoss ? [after, before] : [before, after];
   if (fewer.needed > more.needed || (fewer.needed === more.needed && fewer.groups.length <= more.groups.length)) return undefined;
   const is = `${after.needed} of ${after.groups.length} group${after.groups.length === 1 ? '' : 's'}`;
-  const rest = `${is} (was ${before.needed} of ${before.groups.length})`;
+  const named = isLoss ? missingNames(after, before) : missingNames(before, after);
+  const others = named.length === 0 ? '' : `, ${isLoss ? 'without' : 'with'} ${namesText('group', named.map(quoteName))}`;
+  const rest = `${is} (was ${before.needed} of ${before.groups.length}${others})`;
   return isLoss ? `can be approved by any ${rest}` : `needs approval by ${rest}`;
+}
+
+/** Returns the groups that only the first side has. */
+function missingNames({ groups }: Quota, other: Quota): readonly string[] {
+  return groups.filter((group) => !other.groups.includes(group));
 }
 
 /** Names the groups that may approve alone on one side, and could not on the other one. */
