@@ -12,20 +12,23 @@ import { withTools } from '../model/spec/tool-lists.ts';
 import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
-/** The resources of manifests that state no secrets, which are the same in every load. */
-const plain = new WeakMap<Manifest, DesiredResource>();
+/** The resource that a load made of a manifest, and the secrets that it read for it. */
+type KnownResource = { readonly resource: DesiredResource; readonly given: ManifestSecrets['secrets'] };
 
-/** Converts a valid manifest to the normalized resource that plans compare. */
+/** By manifests, which loads of the same files share: what has the same secrets is the same resource. */
+const knownResources = new WeakMap<Manifest, KnownResource>();
+
+/** Converts a valid manifest to the normalized resource that plans compare; to the one of an earlier load where its secrets are the same. */
 export function toResource(
   manifest: Manifest,
   rules: SecretRules,
 ): { readonly resource: DesiredResource; readonly problems: readonly DocumentDiagnostic[] } {
-  const known = plain.get(manifest);
-  if (known !== undefined) return { resource: known, problems: [] };
   const { view, metadata, id } = manifest;
+  const { secrets, whole, problems } = readSecrets(view, manifest.spec, rules);
+  const earlier = knownResources.get(manifest);
+  if (earlier !== undefined && haveEqualValues(earlier.given, secrets)) return { resource: earlier.resource, problems };
   const raw = view.timed ? withoutEnds(view.plain, manifest.spec) : manifest.spec;
   const spec = normalizeSpec(view, nameOf(id), raw);
-  const { secrets, whole, problems } = readSecrets(view, raw, rules);
   const findings = view.kind.check(spec, raw);
   deriveOmitted(view, spec, { raw, given: { secrets, wholeSecrets: whole } });
   const resource: { -readonly [name in keyof DesiredResource]: DesiredResource[name] } = {
@@ -48,11 +51,22 @@ export function toResource(
   if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
   if (raw !== manifest.spec) resource.grants = timedGrants(view.plain, manifest.spec);
   if (view.sampled) Object.assign(resource, { written: raw, samples: readSamples(manifest) });
-  if (findings.length === 0 && secrets === none.secrets) plain.set(manifest, resource);
-  if (findings.length === 0) return { resource, problems };
-  return { resource, problems: [...findings.map((finding) => ({ ...finding, pointer: `/spec${finding.pointer}` })), ...problems] };
+  if (findings.length > 0)
+    return { resource, problems: [...findings.map((finding) => ({ ...finding, pointer: `/spec${finding.pointer}` })), ...problems] };
+  knownResources.set(manifest, { resource, given: secrets });
+  return { resource, problems };
 }
 
+/** Returns whether two loads read the same secrets of a manifest: each unresolved or kept in both, or with the same value. */
+function haveEqualValues(one: KnownResource['given'], other: KnownResource['given']): boolean {
+  if (one === other) return true;
+  for (const path in other) {
+    const [before, now] = [one[path], other[path]];
+    if (before?.state !== now?.state || before?.source !== now?.source) return false;
+    if (before?.state === 'value' && now?.state === 'value' && !before.equals(now)) return false;
+  }
+  return Object.keys(one).length === Object.keys(other).length;
+}
 function readSelector({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {
   const value = selector === undefined ? undefined : raw[selector.name];
   return selector === undefined || !isObject(value) ? undefined : { field: selector.name, value };

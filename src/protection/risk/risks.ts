@@ -196,6 +196,7 @@ function specIn(snapshot: ProtectionSnapshot, id: ResourceId): JsonObject {
 /** Finds risks in the manifest alone: secret sources, selectors and ignored fields that differ from the base. */
 function statedRisks(resource: DesiredResource, { baseResources, liveResources, registry, base }: RiskContext): readonly RiskDraft[] {
   const applied = baseResources.get(resource.id);
+  if (applied === resource) return [];
   const kind = registry.get(kindOf(resource.id));
   const isCompared = base === undefined || applied !== undefined;
   const live = liveResources.get(resource.key);

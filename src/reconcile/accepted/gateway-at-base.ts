@@ -3,7 +3,7 @@ import { type BaseState, desiredByKey, type DesiredResource, formerIdOf } from '
 import { equal } from '../../model/json.ts';
 import { comparedFields, isClosable, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import { type Diff, liveKeyOf, shownValue } from '../../model/plan/plan.ts';
+import { type Change, type Diff, liveKeyOf, shownValue } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveSecret, Secret } from '../../model/secret.ts';
@@ -44,7 +44,7 @@ type UndoneEdges = { readonly removed: readonly EdgeEnds[]; readonly made: reado
 export function gatewayAtBase(prepared: Prepared, { changes }: Pick<Diff, 'changes'>, base: BaseState): GatewayAtBase | undefined {
   const { applied, desired, named } = prepared;
   if (applied === desired && !hasChangedLeft(prepared, base)) return undefined;
-  const found = findUndone(prepared, base, new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : []))));
+  const found = findUndone(prepared, base, new Map(changes.map((change) => [liveKeyOf(change), change])));
   const edges = findUndoneEdges(prepared, base, found);
   if (found.edited.size + found.imported.size + found.restored.size + edges.removed.length + edges.made.length === 0) return undefined;
   const kept = named.live.resources
@@ -62,7 +62,7 @@ function hasChangedLeft({ input, named }: Prepared, { left = new Map() }: BaseSt
   });
 }
 
-function findUndone(prepared: Prepared, base: BaseState, deleted: ReadonlySet<ResourceId>): UndoneObjects {
+function findUndone(prepared: Prepared, base: BaseState, changes: ReadonlyMap<ResourceId, Change>): UndoneObjects {
   const { input, named, own } = prepared;
   const { registry, released = [] } = input;
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
@@ -85,6 +85,8 @@ function findUndone(prepared: Prepared, base: BaseState, deleted: ReadonlySet<Re
       continue;
     }
     matched.add(past.key);
+    // What is as in the manifest is as in the base, if that is the same manifest.
+    if (past === resource && !changes.has(live.id)) continue;
     if (!isUnchanged(fields, past, live)) edit(resource.key, live, undo(fields.kind, { resource, past, live, state: named.live }));
   }
   const successors = new Set(named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : (formerIdOf(one) ?? []))));
@@ -100,7 +102,7 @@ function findUndone(prepared: Prepared, base: BaseState, deleted: ReadonlySet<Re
     else if (isRemoved) {
       edit(key, live, undo(kind, { past, live, state: named.live }));
       // A connection is closed when its successor is there. A rule that stays beside its successor is one more rule.
-      if (!deleted.has(key) && !(successors.has(key) && isClosable(kind))) orphans.set(key, past);
+      if (changes.get(key)?.action !== 'delete' && !(successors.has(key) && isClosable(kind))) orphans.set(key, past);
     }
   }
   return { edited, restored, imported, orphans };

@@ -74,7 +74,7 @@ function factsOf(resource: DesiredResource, stated: string, base: DesiredResourc
   if (protect) facts += lengthened('protected');
   // A day passes without another digest, unless it ends an access.
   for (const { path, until, ended } of grants) facts += lengthened(ended === true ? 'ended' : 'until', path, until);
-  if (base === undefined) return facts;
+  if (base === undefined || base === resource) return facts;
   for (const path of sortedKeys({ ...base.secrets, ...secrets })) {
     const before = secretFact(base.secrets[path]);
     if (before !== secretFact(secrets[path])) facts += `${lengthened('base', path)}${before}`;
