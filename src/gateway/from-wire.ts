@@ -70,7 +70,9 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
     },
     read(sent, { uid, id }, mode) {
       const entry = withSharedTexts(wireKind.stripUntrusted?.(sent, mode) ?? sent, edgeFields, texts);
-      const raw: EntryCarrier = () => entry;
+      const leftOut = mode.bulk && mode.seesSecrets && wireKind.listsOmitSecrets === true ? absentSecrets(entry, secretFields) : noPointers;
+      // Such an object is read alone before a write, and the entries of fifty thousand take a hundred megabytes.
+      const raw: EntryCarrier | undefined = leftOut.length > 0 ? undefined : () => entry;
       const secrets = readSecrets(entry, secretFields, decodeSecret);
       const unknown = hiddenPointers(entry, secrets, secretFields);
       const live: { -readonly [name in keyof LiveResource]: LiveResource[name] } = {
@@ -82,7 +84,6 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
         raw,
         unknown,
       };
-      const leftOut = mode.bulk && mode.seesSecrets && wireKind.listsOmitSecrets === true ? absentSecrets(entry, secretFields) : noPointers;
       const secretsVersion = wireKind.secretsVersion?.(entry, mode);
       const version = wireKind.version?.(entry);
       const links = wireKind.linksOf?.(entry) ?? [];

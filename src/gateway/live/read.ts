@@ -15,7 +15,7 @@ import { readWatched, watchedRows } from './read-access.ts';
 import { readPluginRows, withPluginRow } from './plugin-rows.ts';
 import { readTools } from './read-tools.ts';
 import { withKnownSecrets } from './recent-secrets.ts';
-import { type AddedRows, agrees, type NeededObjects, readSupplement, unreadRow, withoutSupplement, withSupplement } from './supplement.ts';
+import { type AddedRows, agrees, type NeededObjects, readSupplement, unreadRow, withoutSupplement, addSupplement } from './supplement.ts';
 import { listFetcher, readWholeList, unexpectedShape, type WholeList } from './whole-list.ts';
 
 /**
@@ -404,7 +404,7 @@ async function joinSupplement(
     const row = unread.has(uid) ? unreadRow(uid, supplement) : rows.get(uid);
     const joined =
       row !== undefined && agrees(entry, row, supplement)
-        ? withSupplement(entry, row, supplement)
+        ? addSupplement(entry, row, supplement)
         : await readAlone(context, kind, uid, ids);
     if (joined !== undefined) entries.push(joined);
     else removePair(uid, ids, uids);

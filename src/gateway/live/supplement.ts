@@ -52,7 +52,7 @@ async function readSupplementRows(
   const url = `${context.url}${list.path}`;
   const read = await readWholeList({ url, list, fetch: listFetcher(context, list), share: budget.share(), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
-  if (list === whole && list === context.dialect.service.resources) context.inherited.keys = inheritedKeysIn(read.value.entries);
+  if (list === whole && list.path === context.dialect.service.resources.path) context.inherited.keys = inheritedKeysIn(read.value.entries);
   return { value: read.value.entries.flatMap(objectsIn), diagnostics: [] };
 }
 
@@ -61,9 +61,9 @@ export function agrees(entry: JsonObject, { fields }: SupplementRow, { shared }:
   return shared.every((name) => fields[name] === undefined || entry[name] === fields[name] || equal(entry[name], fields[name]));
 }
 
-/** Returns an entry with what its supplement adds. */
-export function withSupplement(entry: JsonObject, { fields }: SupplementRow, { added }: SupplementList): JsonObject {
-  const joined: Record<string, Json> = { ...entry };
+/** Adds to a listed entry what its supplement has. Nothing else has the entry, and copies of fifty thousand would take as much memory again. */
+export function addSupplement(entry: JsonObject, { fields }: SupplementRow, { added }: SupplementList): JsonObject {
+  const joined: Record<string, Json> = entry;
   for (const name of added) {
     const value = fields[name];
     if (value !== undefined) joined[name] = value;

@@ -2,7 +2,7 @@ import type { Dialect, ErrorHint, WireService } from '../../dialect.ts';
 import { access } from './access.ts';
 import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
-import { kinds, knownValues, terraformKinds, terraformParts, connectionSupplement, runbooks } from './kinds.ts';
+import { kinds, knownValues, terraformKinds, terraformParts, resources, runbooks } from './kinds.ts';
 import { checkManifest, preflight, preflightReads } from './preflight.ts';
 import { restList } from '../rest.ts';
 import type { Decision, Review } from '../../../model/service.ts';
@@ -10,7 +10,7 @@ import type { Decision, Review } from '../../../model/service.ts';
 /** What people look up and decide on the public gateway. */
 export const service: WireService = {
   agents: restList('/agents'),
-  resources: connectionSupplement.list,
+  resources,
   reviews: restList('/reviews'),
   // The route of the interface belongs to a plugin that the gateway removes at every start.
   templates: { ...runbooks, ...restList('/runbooks?list_connections=true&remove_empty_connections=false') },

@@ -42,19 +42,43 @@ const added = [
   'secrets_version',
 ];
 
-/** Reads resources by page (without a page the gateway sends the first 50): their roles are the rows of connections. */
-export const connectionSupplement: SupplementList = {
-  list: { ...restList('/resources'), paged: true },
+const roleFields = ['id', ...shared, ...added];
+
+/** Lists resources by page: without a page the gateway sends the first 50. */
+export const resources: WireList = { ...restList('/resources'), paged: true };
+
+/** Reads resources: their roles are the rows of connections. */
+const connectionSupplement: SupplementList = {
+  list: { ...resources, rows: readRoles },
   // The gateway takes the name as a pattern of SQL.
   listFor: (entry) => ({
-    ...restList(`/resources?name=${encodeURIComponent(asText(entry['resource_name']).replaceAll(/[\\%_]/g, '\\$&'))}`),
-    paged: true,
+    ...resources,
+    path: `${resources.path}?name=${encodeURIComponent(asText(entry['resource_name']).replaceAll(/[\\%_]/g, '\\$&'))}`,
+    rows: readRoles,
   }),
   uidOf: readUid,
   objectsIn: rolesIn,
   shared,
   added,
 };
+
+/** Returns the rows of a page with the fields of roles that are read: all pages of fifty thousand whole ones take a hundred megabytes. */
+function readRoles(body: unknown): ListRows | undefined {
+  const read = resources.rows(body);
+  return (
+    read && { ...read, rows: read.rows.map((row) => (isObject(row) ? { ...row, roles: asArray(row['roles']).map(partOfRole) } : row)) }
+  );
+}
+
+function partOfRole(role: Json): Json {
+  if (!isObject(role)) return role;
+  const part: Record<string, Json> = {};
+  for (const name of roleFields) {
+    const value = role[name];
+    if (value !== undefined) part[name] = value;
+  }
+  return part;
+}
 
 /** Returns the roles of a resource. The version of their secrets is reliable only where the resource adds no secrets of its own. */
 function rolesIn(resource: JsonObject): readonly SupplementRow[] {
