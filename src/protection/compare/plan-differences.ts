@@ -20,7 +20,8 @@ export type PlanDifferences = { readonly access: readonly Difference[]; readonly
 export function differencesOfPlan(plan: PlannedWrites, snapshots: PlanSnapshots): PlanDifferences {
   const { before, after, predecessors } = snapshots;
   const affected = plan.changes.some(isWritten) ? affectedIds(plan, before, after) : [];
-  const moved = allConnections(after).filter(movedEndsBetween(before, after));
+  const isMoved = movedEndsBetween(before, after);
+  const moved = isMoved === undefined ? [] : allConnections(after).filter(isMoved);
   const ids = [...new Set([...affected, ...moved])].toSorted(compareText);
   if (ids.length === 0) return { access: [], aspects: [] };
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));

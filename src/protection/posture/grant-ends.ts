@@ -46,11 +46,11 @@ export function lastEnd(ends: GrantEnds | undefined, grants: readonly Decider[])
   return last === undefined ? {} : { until: last.until, reason: last.reason };
 }
 
-/** Returns a check whether the end of a grant of a connection differs between two states. */
-export function movedEndsBetween(before: Granting, after: Granting): (connection: ResourceId) => boolean {
+/** Returns a check whether the end of a grant of a connection differs between two states; undefined if no end does. */
+export function movedEndsBetween(before: Granting, after: Granting): ((connection: ResourceId) => boolean) | undefined {
   const [had, has] = [before.ends ?? noEnds, after.ends ?? noEnds];
   const moved = new Set([...had.keys(), ...has.keys()].filter((id) => endsText(had.get(id)) !== endsText(has.get(id))));
-  if (moved.size === 0) return () => false;
+  if (moved.size === 0) return undefined;
   return (id) => moved.has(id) || attributesIn(after.resources.get(id)?.spec ?? {}).some((attribute) => moved.has(attribute));
 }
 

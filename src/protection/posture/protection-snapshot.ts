@@ -14,7 +14,7 @@ import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { memoizeByList, memoizeByObject } from '../../model/collections.ts';
 import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
-import { liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
+import { liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
@@ -118,15 +118,9 @@ function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess 
   return { ...gateway, hidesRoles, incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
-/** Indexes the resources of a live state, which does not change. */
-const resourcesIn = memoizeByList(
-  (resources: readonly LiveResource[]): ProtectionSnapshot['resources'] =>
-    new Map(resources.map(({ id, uid, spec, unknown }) => [id, { spec, unknown, uid }])),
-);
-
 /** Takes the snapshot of the live state. */
 export function liveSnapshot(live: LiveState, registry: Registry, dialect: string): ProtectionSnapshot {
-  return createSnapshot(resourcesIn(live.resources), rulesByConnection(liveEdges(live, registry)), gatewayAccess(live, dialect));
+  return createSnapshot(liveById(live.resources), rulesByConnection(liveEdges(live, registry)), gatewayAccess(live, dialect));
 }
 
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */

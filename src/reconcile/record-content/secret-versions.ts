@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { type PendingWrites, recordedKeyOf } from '../../model/applied-record.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
@@ -16,7 +16,7 @@ const hashLength = 8;
 const proofLength = 12;
 
 function shortHash(parts: readonly string[]): string {
-  return createHash('sha256').update(canonical(parts)).digest('base64url').slice(0, hashLength);
+  return hash('sha256', canonical(parts), 'base64url').slice(0, hashLength);
 }
 
 /** Reads the text of a record: by the hash of an object, another one of a length, without a separator. */
@@ -33,7 +33,7 @@ function readPairs(text: string, length: number): ReadonlyMap<string, string> {
 function printPairs(pairs: ReadonlyMap<string, string>): string | undefined {
   if (pairs.size === 0) return undefined;
   const sorted = [...pairs].toSorted(([left], [right]) => compareText(left, right));
-  return sorted.map(([uid, hash]) => `${uid}${hash}`).join('');
+  return sorted.map(([uid, found]) => `${uid}${found}`).join('');
 }
 
 /** What an apply knows of both sides. */
