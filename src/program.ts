@@ -3,7 +3,7 @@ import { type CommandList, runCommandLine } from './commands/command-line/run-co
 import { askToConfirm } from './commands/command-line/confirm.ts';
 import { workflowCommands } from './commands/workflow-commands.ts';
 import type { CliContext } from './commands/context/cli-context.ts';
-import { compileLess, processContext, stepContext } from './commands/context/process-context.ts';
+import { tuneForOneCommand, processContext, stepContext } from './commands/context/process-context.ts';
 import type { ProcessOutput } from './commands/context/process-output.ts';
 import { findCiSystem } from './forge/find-ci-system.ts';
 
@@ -147,6 +147,6 @@ export async function run(argv: readonly string[], context: CliContext): Promise
 /** Runs the command line of this process and returns its exit code; never throws. */
 export async function runProcess(argv: readonly string[], output: ProcessOutput): Promise<number> {
   const [command] = argv;
-  if (command !== 'serve') compileLess();
+  if (command !== 'serve') tuneForOneCommand();
   return run(argv, command === 'ci' ? stepContext(output) : processContext(output, askToConfirm));
 }

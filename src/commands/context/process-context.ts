@@ -28,9 +28,10 @@ export function processContext(
 
 /**
  * Makes V8 compile less: each hot function alone, without copies of the functions that it calls, and on Node 20, whose only optimizing
- * compiler is slow, later. A command ends before that code would pay off. Results are the same; only a process that runs for long is slower.
+ * compiler is slow, later. A command ends before that code would pay off. It also lets the heap grow in smaller steps. Results are the same; only a
+ * process that runs for long is slower.
  */
-export function compileLess(): void {
+export function tuneForOneCommand(): void {
   const major = Number.parseInt(process.versions.node, 10);
   // A version without a flag would print an error.
   if (major > 26) return;
@@ -40,6 +41,8 @@ export function compileLess(): void {
   // The parser of HTTP responses, in WebAssembly.
   setFlagsFromString('--liftoff-only');
   if (major <= 20) setFlagsFromString('--interrupt-budget=1000000');
+  // By default, a heap grows to several times of what it keeps: the plan of 50,000 connections to 950 MB in place of 600.
+  setFlagsFromString('--heap-growing-percent=30');
 }
 
 const modulesOfHttp = ['node:assert', 'node:http', 'node:perf_hooks', 'node:tls'];
