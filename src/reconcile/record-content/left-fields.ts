@@ -6,6 +6,7 @@ import { liveById, type LiveResource, type LiveState } from '../../model/live.ts
 import { type FieldChange, liveKeyOf, type Plan, renamesOf, shownValue, withNames } from '../../model/plan/plan.ts';
 import { isWithinAny, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
+import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
 
@@ -26,6 +27,10 @@ export function leftFieldsAfter({ plan, desired, live, base, registry }: Complet
   const found = liveById(withNames(live, renamesOf(plan.changes)).resources);
   const named = new Set(plan.accepted.flatMap((one) => one.fields.map((field) => changeText(liveKeyOf(one), field))));
   const pastOf = lastAppliedLookup(base);
+  const deleted = new Set(plan.changes.flatMap((one) => (one.action === 'delete' ? [liveKeyOf(one)] : [])));
+  // The gateway takes a deleted attribute from what has it.
+  const kept = (value: Json): Json =>
+    Array.isArray(value) ? value.filter((name) => attributesIn({ attributes: [name] }).every((id) => !deleted.has(id))) : value;
   return desired.resources.flatMap((resource): readonly RecordedFields[] => {
     const { id, key } = resource;
     const [kind, present, past] = [registry.get(kindOf(id)), found.get(key), pastOf(resource, true)];
@@ -39,7 +44,9 @@ export function leftFieldsAfter({ plan, desired, live, base, registry }: Complet
     };
     const left = comparedFields(kind).flatMap((field) => {
       const before = isLeft(field, resource) ? past.spec[field.name] : undefined;
-      return before === undefined ? [] : [[field.name, valueOf(field, before)] as const];
+      if (before === undefined) return [];
+      const value = valueOf(field, before);
+      return [[field.name, field.name === 'attributes' ? kept(value) : value] as const];
     });
     return left.length === 0 ? [] : [{ id: key, fields: Object.fromEntries(left) }];
   });

@@ -3,7 +3,7 @@ import type { BaseState } from '../../../../src/model/desired.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { LiveState } from '../../../../src/model/live.ts';
-import type { AcceptedDrift } from '../../../../src/model/plan/plan.ts';
+import type { AcceptedDrift, AssessedChange } from '../../../../src/model/plan/plan.ts';
 import { leftFieldsAfter } from '../../../../src/reconcile/record-content/left-fields.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest as connection, guardrailManifest, liveAs, words } from '../../../support/risks.ts';
@@ -18,12 +18,20 @@ type Given = {
   readonly live?: LiveState;
   readonly left?: JsonObject;
   readonly accepted?: readonly AcceptedDrift[];
+  readonly changes?: readonly AssessedChange[];
 };
 
-function leftAfter({ base = [before], desired = [after], live = liveAs(desiredState([before])), left, accepted = [] }: Given): JsonObject {
+function leftAfter({
+  base = [before],
+  desired = [after],
+  live = liveAs(desiredState([before])),
+  left,
+  accepted = [],
+  changes = [],
+}: Given): JsonObject {
   const recorded = left === undefined ? {} : { left: new Map([['Connection/db', left] as const]) };
   const applied: BaseState = { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map(), ...recorded };
-  const found = leftFieldsAfter({ plan: { changes: [], accepted }, desired: desiredState(desired), live, base: applied, registry });
+  const found = leftFieldsAfter({ plan: { changes, accepted }, desired: desiredState(desired), live, base: applied, registry });
   return Object.fromEntries(found.map(({ id, fields }) => [id, fields]));
 }
 
@@ -42,6 +50,14 @@ test('what a manifest leaves to the gateway is recorded as it is there, until a 
   expect(leftAfter({ base: [after], left: kept, desired: [before] })).toEqual({});
   expect(leftAfter({ base: [after] })).toEqual({});
   expect(leftAfter({ base: [after], left: kept, desired: [connection('other')] })).toEqual({});
+});
+
+test('an attribute that the apply deletes is not recorded with what had it', () => {
+  const having = connection('db', { attributes: ['ops', 'pii'] });
+  const change = { id: 'Attribute/ops', action: 'delete', fields: [], needs: [], carried: [], risks: [], reasons: [] } as const;
+  const given = { base: [having], live: liveAs(desiredState([having])) };
+  expect(leftAfter({ ...given, changes: [change] })).toEqual({ 'Connection/db': { attributes: ['pii'] } });
+  expect(leftAfter(given)).toEqual({ 'Connection/db': { attributes: ['ops', 'pii'] } });
 });
 
 test('a change that the plan does not name, or that the token cannot read, is not recorded', () => {
