@@ -93,6 +93,9 @@ function widthOf(pieces: readonly Span[]): number {
   return pieces.reduce((sum, piece) => sum + visibleWidth(piece.text) + (piece.noBreak === true ? 0 : 1), 0) - 1;
 }
 
+/** The most lines of an entry that no empty line separates from the next one. */
+const mostDense = 2;
+
 /** Returns the lines of rows: a title, what they do together, then each entry with its details. */
 export function rowsLines({ title, headlines, entries, isShort = false }: RowsBlock, terminal: Terminal): readonly string[] {
   const heading = title === '' ? [] : wrap(words(title, terminal.color.bold), terminal, 2);
@@ -101,9 +104,9 @@ export function rowsLines({ title, headlines, entries, isShort = false }: RowsBl
   let isLong = false;
   for (const { entry, others } of foldEntries(isShort ? entries.map(withoutDetails) : entries, terminal)) {
     const own = [...entryLines(entry, terminal), ...othersLines(others, terminal)];
-    if (!isShort && (isLong || (own.length > 1 && lines.length > 0 && lines.at(-1) !== ''))) lines.push('');
+    if (!isShort && (isLong || (own.length > mostDense && lines.length > 0 && lines.at(-1) !== ''))) lines.push('');
     appendAll(lines, own);
-    isLong = own.length > 1;
+    isLong = own.length > mostDense;
   }
   return lines;
 }
@@ -112,11 +115,11 @@ function signPaint(sign: Sign, { cyan, red, yellow, green }: Palette): Paint {
   return { '+': green, '~': yellow, '-': red, '!': cyan, '=': cyan }[sign];
 }
 
-/** Returns an entry with its details; its risk is beside its name where it fits, and below its details elsewhere. */
+/** Returns an entry with its details; its risk and remarks are beside its name where they fit, and below its details elsewhere. */
 function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
   const { sign, name, at, note, effect, risk, fields, lines, warnings } = entry;
   const { color, full = false } = terminal;
-  const head: readonly Span[] = [
+  const head: Span[] = [
     { text: '  ' },
     { text: `${sign} ${escapeTerminal(name)}`, paint: signPaint(sign, color) },
     ...(at === undefined ? [] : [...gap, { text: shortPosition(at), paint: color.dim, noBreak: true }]),
@@ -128,18 +131,26 @@ function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
   const counted = (count: number, what: string): readonly string[] =>
     count <= 0 ? [] : line(`and ${plural(count, `more ${what}`)}; --full prints them`, color.dim);
   const paints = { '-': color.red, '+': color.green, '!': color.yellow, ' ': color.dim };
-  const most = full ? lines.length : mostEntries;
-  const details = [
+  const [remarks, ends] = [lines.filter((one) => one.sign === ' '), lines.filter((one) => one.sign !== ' ')];
+  const most = full ? ends.length : mostEntries;
+  const misfits: string[] = [];
+  for (const { text, paint } of [
+    ...(risk === '' ? [] : [{ text: `risk: ${risk}`, paint: effectPaint(effect, color) }]),
+    ...remarks.map((one) => ({ text: one.text, paint: color.dim })),
+  ]) {
+    const beside = [...gap, ...withoutBreak(words(text, paint))];
+    if (wrap([...head, ...beside], terminal, 6).length === 1) appendAll(head, beside);
+    else appendAll(misfits, line(text, paint));
+  }
+  return [
+    ...wrap(head, terminal, 6),
     ...fieldLines(shown, terminal),
     ...counted(fields.length - shown.length, 'value'),
-    ...lines.slice(0, most).flatMap((one) => line(`${one.sign} ${one.text}`.trimStart(), paints[one.sign])),
-    ...counted(lines.length - most, 'line'),
+    ...ends.slice(0, most).flatMap((one) => line(`${one.sign} ${one.text}`, paints[one.sign])),
+    ...counted(ends.length - most, 'line'),
     ...warningLines(warnings, terminal),
+    ...misfits,
   ];
-  const spans = risk === '' ? [] : words(`risk: ${risk}`, effectPaint(effect, color));
-  const whole = spans.length === 0 ? [] : wrap([...head, ...gap, ...withoutBreak(spans)], terminal, 6);
-  if (whole.length === 1) return [...whole, ...details];
-  return [...wrap(head, terminal, 6), ...details, ...(spans.length === 0 ? [] : wrap([{ text: '      ' }, ...spans], terminal, 8))];
 }
 
 /** Returns the warnings about an entry. */
