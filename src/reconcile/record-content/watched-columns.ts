@@ -113,7 +113,7 @@ export function watchedIn(live: LiveState, scope: WatchScope, registry: Registry
     if (column.name === attributeColumn) return [{ column, objects: connections.filter(({ id }) => scope.left.has(nameOf(id))) }];
     if (column.name !== accessControlRows) {
       if (unreadKinds.has(column.name)) return [{ column, objects: 'unreadable' }];
-      const found = (all.get(column.name) ?? []).filter((one) => !scope.declared.has(one.id) && !grantsNothing(one));
+      const found = (all.get(column.name) ?? []).filter((one) => !scope.declared.has(one.id));
       return [{ column, objects: found.toSorted(compareObjects) }];
     }
     if (rows === undefined) return [];
@@ -146,10 +146,11 @@ export function formOf(one: LiveResource, { fields }: Column): JsonObject {
   return normalizeObject(fields, Object.fromEntries(values));
 }
 
-/** Returns whether an object has a value of a column, beside what identifies it. */
+/** Returns whether an object has a value of a column, beside what identifies it. Of objects of a kind, only a label has none. */
 export function hasValues(one: LiveResource, column: Column): boolean {
+  if (!column.ofConnections) return !grantsNothing(one);
   const form = formOf(one, column);
-  return !column.ofConnections || shownFields(column).some(({ name, empty }) => !equal(form[name], empty));
+  return shownFields(column).some(({ name, empty }) => !equal(form[name], empty));
 }
 
 /** Returns an object with the recorded values of a column: the same one if it has them, and a new one if there is none. */

@@ -95,10 +95,13 @@ export function gatewayAtRecord(columns: readonly RecordedColumn[], input: Pick<
   for (const { column, objects, entries } of columns) {
     if (entries === 'off' || typeof objects === 'string') continue;
     const byKey = new Map(stillWatched(column, entries, input).map((one) => [asText(one[column.key]), one]));
+    const names = new Set([...byKey.values()].map(({ name }) => name));
     for (const one of objects) {
       const key = column.key === 'id' ? one.uid : nameOf(one.id);
       const entry = byKey.get(key) ?? (column.ofConnections ? {} : undefined);
-      const was = entry && withForm(former.get(one) ?? one, entry, column);
+      // The record leaves out what has no values.
+      const isLeftOut = entry === undefined && !hasValues(one, column) && !names.has(nameOf(one.id));
+      const was = isLeftOut ? one : entry && withForm(former.get(one) ?? one, entry, column);
       if (was !== one) former.set(one, was);
       byKey.delete(key);
     }
@@ -158,10 +161,10 @@ function changesOf({ column, objects: now }: ColumnState, before: ColumnState['o
   const byUid = new Map(before.map((one) => [one.uid, one]));
   const gone = new Set(before.filter(({ uid }) => !uids.has(uid)));
   const byId = liveById([...gone]);
-  const pairs = now.map((is) => {
+  const pairs = now.flatMap((is) => {
     const namesake = byId.get(is.id);
     const was = byUid.get(is.uid) ?? (namesake !== undefined && gone.delete(namesake) ? namesake : undefined);
-    return { is, was };
+    return was === undefined && !hasValues(is, column) ? [] : [{ is, was }];
   });
   return [...pairs, ...[...gone].map((was) => ({ is: undefined, was }))].flatMap(({ is, was }) =>
     is === was ? [] : changeOf(is, was, column),

@@ -217,6 +217,17 @@ test('the size of the record is bounded: the longest list is left out where all 
   expect(recordOf({}, undefined, withRows(130))).toEqual({ ...recorded, 'access-control': 'omitted' });
 });
 
+test('an attribute that loses its groups is changed, not deleted, also where it was created again', () => {
+  const granting = attributeObject('pii', { groups: ['interns'] });
+  const recorded = recordOf({ attributes: [granting] });
+  const lost = { path: '/access_groups/interns', before: { value: 'interns' }, after: { absent: true } };
+  const changesTo = (more: Partial<typeof granting>): unknown =>
+    changesFrom(recorded, { attributes: [{ ...granting, groups: [], ...more }] })?.changes;
+  expect(changesTo({})).toEqual([{ id: 'Attribute/pii', happened: 'changed', fields: [lost] }]);
+  expect(changesTo({ id: 'new' })).toMatchObject([{ id: 'Attribute/pii', happened: 'changed', fields: [{ path: '/id' }, lost] }]);
+  expect(changesTo({ id: 'new', name: 'label' })).toMatchObject([{ id: 'Attribute/pii', happened: 'deleted' }]);
+});
+
 describe('an attribute of a connection', () => {
   const attribute = { ...full.attributes, groups: [], managed_by: '' };
   const rule = {
