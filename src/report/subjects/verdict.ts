@@ -124,7 +124,8 @@ function changeText({ id, key, action, fields }: Change, replaced: ResourceId | 
 
 /** Returns `connection_tags.env: prod → none` of one or two fields; of more the first ones without values. */
 function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
-  const rows = changeRows({ action: 'update', fields });
+  // A plan does not write what it holds.
+  const rows = changeRows({ action: 'update', fields: fields.filter(({ held }) => held !== true) });
   const whole = new Set(fields.map(({ path }) => pathText(path)));
   if (rows.length > mostNamedFields)
     return shortList(

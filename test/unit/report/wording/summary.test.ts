@@ -19,6 +19,15 @@ test('a manifest that gives up a field is in the first line, where nothing is wr
   );
 });
 
+test('a change that is held in part names in the first line only what is written', () => {
+  const before = desiredState([connectionManifest('db', { connection_tags: { env: 'prod' }, access_mode_exec: 'enabled' })]);
+  const desired = desiredState([connectionManifest('db', { connection_tags: { env: 'test' }, access_mode_exec: 'enabled' })]);
+  const live = liveAs(desiredState([connectionManifest('db', { connection_tags: { env: 'prod' }, access_mode_exec: 'disabled' })]));
+  const { value: plan } = runReconcile({ desired, live, base: { commit: 'a'.repeat(40), desired: before, removedIn: new Map() } });
+  expect(plan?.changes[0]?.fields).toMatchObject([{ path: '/access_mode_exec', held: true }, { path: '/connection_tags/env' }]);
+  expect(plan && verdictText(planVerdict(plan))).toContain(': 1 to update: Connection/db (connection_tags.env: prod → test).');
+});
+
 test('a secret that the manifests state and the gateway has already is in the first line', () => {
   const before = desiredState([connectionManifest('db', {})]);
   const desired = desiredState([connectionManifest('db', { secret: { 'envvar:HOST': { value: 'a' } } })]);
