@@ -81,15 +81,16 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: n
 
 /** Returns the connections and places of equal findings, as an entry below their own. */
 export function equalPlaces(all: readonly Pick<Diagnostic, 'resource' | 'at'>[], linkOf: LinkOf | undefined): string {
-  const texts = all.slice(0, mostPlaces).map(({ resource, at }) => {
+  const texts = all.map(({ resource, at }) => {
     const parts = [
       ...(resource === undefined ? [] : [codeSpan(clip(resource, 200))]),
       ...(at === undefined ? [] : [positionMarkdown(at, linkOf)]),
     ];
     return parts.join(' ');
   });
-  const more = all.length - texts.length;
-  return `  - ${[...texts, ...(more === 0 ? [] : [`and ${more} more`])].join(', ')}\n`;
+  const known = [...new Set(texts)].filter((text) => text !== '');
+  const more = known.length - mostPlaces;
+  return known.length === 0 ? '' : `  - ${[...known.slice(0, mostPlaces), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}\n`;
 }
 
 function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf: LinkOf | undefined, count = 1): string {

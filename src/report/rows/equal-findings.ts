@@ -24,9 +24,11 @@ export function mergeEqual<T extends Finding>(findings: readonly T[]): readonly 
 
 /** Returns what findings of one kind share: a policy, or the code of a warning. An error is its own kind. */
 export function kindOfFinding(one: Finding): string | undefined {
-  const { code, severity, hint, resource } = one;
+  const { code, severity, message, hint, resource, at } = one;
   if (resource !== undefined && code.startsWith('policy/')) return JSON.stringify([code, severity, commonMessage(one), hint]);
-  return severity === undefined || severity === 'error' ? undefined : JSON.stringify([code, severity]);
+  if (severity === undefined || severity === 'error') return undefined;
+  // Without a place, only the message names what a warning is about.
+  return JSON.stringify(resource === undefined && at === undefined ? [code, severity, message] : [code, severity]);
 }
 
 /** Returns the message without the connection at its beginning. */

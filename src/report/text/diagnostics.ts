@@ -58,9 +58,10 @@ function findingLines(
 ): readonly string[] {
   if (all.length === 1) return diagnosticLines(first, terminal);
   const { at: _, resource: __, frame: ___, hint, ...rest } = first;
-  const places = words(`${placesText(all, {})} (--full prints each)`, terminal.color.dim);
+  const places = placesText(all, {});
   const more = [...others, ...(hint === undefined ? [] : [hint])].map((text) => words(escapeTerminal(text)));
-  const below = [...more, places].flatMap((spans) => wrap([{ text: '  ' }, ...spans], terminal, 2));
+  const where = places === '' ? [] : [words(`${places} (--full prints each)`, terminal.color.dim)];
+  const below = [...more, ...where].flatMap((spans) => wrap([{ text: '  ' }, ...spans], terminal, 2));
   return [...diagnosticLines({ ...rest, message }, terminal, all.length), ...below];
 }
 

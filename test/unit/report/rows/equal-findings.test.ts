@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../../../src/model/diagnostic.ts';
+import { diagnosticsMarkdown } from '../../../../src/report/markdown/fit-to-limit.ts';
 import { mergeEqual } from '../../../../src/report/rows/equal-findings.ts';
 import { diagnosticsText } from '../../../../src/report/text/diagnostics.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
@@ -26,6 +27,22 @@ describe('findings', () => {
       ['policy "p": reviewers exist', ['Connection/a', 'Connection/b', 'Connection/d']],
       ['Connection/c: policy "p": other', ['Connection/c']],
     ]);
+  });
+
+  test('without a place are merged only if they say the same, because nothing else names what they are about', () => {
+    const unplaced = ['a', 'b', 'c', 'c'].map((message): Diagnostic => ({ code: 'plan/unknown-name', severity: 'warning', message }));
+    expect(mergeEqual(unplaced).map(({ messages, all }) => [messages, all.length])).toEqual([
+      [['a'], 1],
+      [['b'], 1],
+      [['c'], 2],
+    ]);
+    expect(diagnosticsText(unplaced.slice(2), { columns: 200, color: plainPalette })).toBe('2 warnings plan/unknown-name  c\n2 warnings\n');
+    expect(diagnosticsMarkdown(unplaced.slice(2))).toBe('**2 warnings**\n\n- 2 warnings `plan/unknown-name` c\n\n');
+  });
+
+  test('on one place name it once', () => {
+    const same = [violation('a', { code: 'manifest/none' }), violation('a', { code: 'manifest/none', message: 'other' })];
+    expect(diagnosticsMarkdown(same)).toContain('\n  - `Connection/a` `a.yaml:2`\n');
   });
 
   test('beyond the limit of a text are counted, and equal ones count as one', () => {

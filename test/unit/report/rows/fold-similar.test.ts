@@ -69,7 +69,9 @@ const linesOf = (found: readonly Diagnostic[], full: boolean): readonly string[]
   diagnosticsText(found, { color: plainPalette, full }).split('\n');
 
 describe('problems', () => {
-  const warnings = numbers.map((index) => ({ code: 'manifest/none', severity: 'warning', message: `w${index}` }) as const);
+  const warnings = numbers.map(
+    (index) => ({ code: 'manifest/none', severity: 'warning', message: `w${index}`, resource: `Connection/${index}` }) as const,
+  );
   const error = { code: 'manifest/yaml', severity: 'error', message: 'the error' } as const;
   const lines = (full: boolean): readonly string[] => linesOf([...warnings, error], full);
 
@@ -86,9 +88,9 @@ describe('problems', () => {
     expect(linesOf(warnings.slice(0, 2), false).slice(0, 2)).toEqual(['2 warnings manifest/none  w0', '  w1']);
     const fixes = warnings.slice(0, 2).map((one) => ({ ...one, hint: `fix ${one.message}` }));
     expect(linesOf(fixes, false)).toEqual([
-      'warning manifest/none  w0',
+      'Connection/0 warning manifest/none  w0',
       '  fix w0',
-      'warning manifest/none  w1',
+      'Connection/1 warning manifest/none  w1',
       '  fix w1',
       '2 warnings',
       '',
