@@ -14,7 +14,7 @@ export function outsideRows({ outside }: Pick<Plan, 'outside'>, isInVerdict: boo
   const count = plural(outside.changes.length, 'change');
   return {
     type: 'rows',
-    title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these objects; a complete apply records them`,
+    title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these; a complete apply records them`,
     headlines: headlinesBlock(outside.headlines, { orphans: new Map(), isInVerdict }),
     entries: outside.changes.map(outsideEntry),
     rank: { row: rankOf('held row'), detail: rankOf('detail') },

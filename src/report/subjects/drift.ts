@@ -12,6 +12,7 @@ import {
   type Plan,
   type Value,
 } from '../../model/plan/plan.ts';
+import { accessControlId, decidingLists, watchedLists } from '../../model/protection/access-objects.ts';
 import { combineVerdicts, effectsByPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { changeRows, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
@@ -30,7 +31,7 @@ import { driftChoices } from '../rows/drift-choices.ts';
 import { type Verdict, plural, shortList } from '../wording/phrases.ts';
 import { isVerdict, namedChanges, withEffect, worstEffectText } from './verdict.ts';
 import { escapeTerminal } from '../escape.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
 
 /** Returns the document of drifts. Only pages show the columns of protection; `config` names the config in force. */
@@ -254,8 +255,7 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const drifted = ours + outside;
   const expired = expiredAccess(drift.plan).length;
   const others = ours - rows.filter(isExpiry).length;
-  const undeclared = `${plural(outside, 'object')} that no manifest declares`;
-  const changed = [...(others === 0 ? [] : [plural(others, 'object')]), ...(outside === 0 ? [] : [undeclared])].join(' and ');
+  const changed = [...(others === 0 ? [] : [plural(others, 'object')]), ...outsideCounts(drift.plan)].join(' and ');
   const expiry = expired === 0 ? [] : [`${plural(expired, 'group')} still ${expired === 1 ? 'has' : 'have'} expired access`];
   // Without a base, the difference may come from an apply.
   const isKnown = drift.plan.base !== undefined || outside > 0;
@@ -286,6 +286,19 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   if (drifted === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (drifted === 0) return { before: 'No drift on ', name, after: `.${more}` };
   return { before: 'Drift on ', name, after: `: ${withEffect(`${first}${named}.`, headlinesOf(drift)).join(' ')}${source}${more}` };
+}
+
+/** Returns `2 objects that no manifest declares`, and `1 connection in fields that no manifest states`, where there are some. */
+function outsideCounts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
+  const ids = (outside?.changes ?? []).map(({ id }) => id);
+  const objects = ids.filter(
+    (id) => id === accessControlId || (decidingLists[kindOf(id)] ?? watchedLists[kindOf(id)]) !== undefined,
+  ).length;
+  const connections = ids.length - objects;
+  return [
+    ...(objects === 0 ? [] : [`${plural(objects, 'object')} that no manifest declares`]),
+    ...(connections === 0 ? [] : [`${plural(connections, 'connection')} in fields that no manifest states`]),
+  ];
 }
 
 /** Returns what happened to objects; without a base, an apply may have changed them. */

@@ -26,6 +26,13 @@ test.each<readonly [string, boolean, OutsideAccess | undefined, readonly Headlin
   ],
   ['alone', false, outside, [], ': b changes. 2 objects that no manifest declares changed outside Ostiary.'],
   ['without an effect', false, { ...outside, headlines: [] }, [], ': 2 objects that no manifest declares changed outside Ostiary.'],
+  [
+    'in what manifests leave to the gateway, too',
+    false,
+    { ...outside, changes: [...outside.changes, { id: 'Connection/b', happened: 'changed', fields: [] }] },
+    [],
+    ': b changes. 2 objects that no manifest declares and 1 connection in fields that no manifest states changed outside Ostiary.',
+  ],
   ['not at all', false, undefined, [], '.'],
 ])('the first line counts what changed in no manifest: %s', (_, isDrifted, found, headlines, expected) => {
   const { outside: __, ...plan } = samplePlan();
