@@ -13,7 +13,7 @@ import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { rememberedState } from '../../src/reconcile/prepare/base-states.ts';
 import { leftFieldsAfter } from '../../src/reconcile/record-content/left-fields.ts';
-import { findOutsideAccess } from '../../src/reconcile/record-content/watched-drift.ts';
+import { findWatchedDrift } from '../../src/reconcile/record-content/watched-drift.ts';
 import { liveAfterPlan, recordAccess } from '../../src/reconcile/record-content/record-watched.ts';
 import { watchScope, withoutAccepted } from '../../src/reconcile/record-content/watched-columns.ts';
 import { formerNamesAfter, orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
@@ -163,7 +163,7 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
     const { role } = await gateway.identify();
     const known = [states[side], base?.desired ?? states[side], ...(remembered === undefined ? [] : [rememberedState(remembered)])];
     const scope = withoutAccepted(watchScope(registry, ...known), reviewed.plan.accepted);
-    const outside = findOutsideAccess({ recorded: record, live, registry: readableKinds, dialect, role, scope, applied: base?.desired });
+    const outside = findWatchedDrift({ recorded: record, live, registry: readableKinds, dialect, role, scope, applied: base?.desired });
     return (outside?.changes ?? []).map((one) => `outside: ${JSON.stringify(one)}`);
   }
 

@@ -7,7 +7,7 @@ import type { DesiredState } from '../../model/desired.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { InputError, UsageError } from '../../model/errors.ts';
-import type { OutsideAccess } from '../../model/plan/plan.ts';
+import type { WatchedDrift } from '../../model/plan/plan.ts';
 import { overriddenByEnds } from '../../model/plan/expired-access.ts';
 import { type Allowance, deletedOutside, type Plan, type Refusal } from '../../model/plan/plan.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
@@ -51,7 +51,7 @@ import {
 import { type DriftScope, filterDrift } from '../../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { watchScope, withoutAccepted } from '../../reconcile/record-content/watched-columns.ts';
-import { findOutsideAccess } from '../../reconcile/record-content/watched-drift.ts';
+import { findWatchedDrift } from '../../reconcile/record-content/watched-drift.ts';
 import { prepareSealing } from '../../reconcile/saved-plan/content-seal.ts';
 import { planOfSnapshot, requireLastApply, type OpenedSnapshot } from './snapshot-file.ts';
 import { nameDeleters } from './name-deleters.ts';
@@ -206,7 +206,7 @@ function runOf(
   const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
   const outside =
     (part?.lists ?? 'all') === 'all'
-      ? readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted })
+      ? readWatchedDrift({ project, planBase, live, identity, desired, accepted: guarded.accepted })
       : undefined;
   const shown = part === undefined ? guarded : planOfPart(guarded, part, draft.prepared);
   const found = { ...shown, ...(outside === undefined ? {} : { outside }) };
@@ -353,20 +353,20 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
  * Finds the changes of unmanaged objects that decide access, since the last complete apply, without those that the plan accepts; undefined if the
  * config ignores them.
  */
-export function readOutsideAccess({
+export function readWatchedDrift({
   project,
   planBase,
   live,
   identity,
   desired,
   accepted,
-}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'> & Pick<Plan, 'accepted'>): OutsideAccess | undefined {
+}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'> & Pick<Plan, 'accepted'>): WatchedDrift | undefined {
   if (!project.target.watchAccess || live.watched === undefined) return undefined;
   const record = planBase.read?.record;
   const { dialect, role } = identity;
   const { base, remembered } = planBase;
   const known = remembered === undefined ? desired : rememberedState(remembered);
-  return findOutsideAccess({
+  return findWatchedDrift({
     recorded: record?.commit === undefined && record?.unmerged === undefined ? undefined : record,
     live,
     registry: readableKinds,

@@ -7,7 +7,7 @@ import { apiRoot } from '../../gateway/session.ts';
 import { registry } from '../../kinds/index.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../../model/errors.ts';
-import type { OutsideAccess } from '../../model/plan/plan.ts';
+import type { WatchedDrift } from '../../model/plan/plan.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../../model/plan/plan.ts';
 import { secretFactsOf } from '../../reconcile/saved-plan/plan-digest.ts';
@@ -37,7 +37,7 @@ import {
 } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import { connect, readLive, withMissingToken } from '../session/connect.ts';
 import { readPlanBase } from '../../project/plan-base.ts';
-import { readOutsideAccess, recordRefusals } from './create-plan.ts';
+import { readWatchedDrift, recordRefusals } from './create-plan.ts';
 import type { CreatedRun, ResumedRun } from './planned-run.ts';
 import { openConfig } from '../../project/open-project.ts';
 import { type OpenProject, readableRepository } from '../../project/project.ts';
@@ -166,7 +166,7 @@ export async function resumeSavedPlan(
       whole: saved.whole,
       reportsOutside: isSameOutside(
         saved.plan.outside,
-        readOutsideAccess({ project, planBase, live, identity, desired, accepted: saved.plan.accepted }),
+        readWatchedDrift({ project, planBase, live, identity, desired, accepted: saved.plan.accepted }),
       ),
       steps,
       snapshots,
@@ -180,7 +180,7 @@ export async function resumeSavedPlan(
 }
 
 /** Returns whether a plan reports the same changes outside Ostiary as another. */
-function isSameOutside(left: OutsideAccess | undefined, right: OutsideAccess | undefined): boolean {
+function isSameOutside(left: WatchedDrift | undefined, right: WatchedDrift | undefined): boolean {
   const [one, other] = [left, right].map((outside) => JSON.stringify(documentJson(outside, 'plan#/$defs/outside')['changes'] ?? []));
   return one === other;
 }

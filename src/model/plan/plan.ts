@@ -361,8 +361,8 @@ export type PlanSeals = {
 /** A change with its risks, the most dangerous first. */
 export type AssessedChange = Change & { readonly risks: readonly Risk[] };
 
-/** A change since the last apply of an object that decides access and that no manifest declares. */
-export type OutsideChange = {
+/** A change since the last apply of what decides access and no manifest states. */
+export type WatchedChange = {
   /** The object; a connection for its groups and its attributes, and `accessControlId` for all groups. */
   readonly id: ResourceId;
   readonly happened: 'created' | 'changed' | 'deleted' | 'switched on' | 'switched off';
@@ -371,9 +371,9 @@ export type OutsideChange = {
   readonly fields: readonly FieldChange[];
 };
 
-/** What is known of the changes of objects that decide access and that no manifest declares. */
-export type OutsideAccess = {
-  readonly changes: readonly OutsideChange[];
+/** What is known of the changes of what decides access and no manifest states. */
+export type WatchedDrift = {
+  readonly changes: readonly WatchedChange[];
   /** What the changes together do to connections, the worst first. */
   readonly headlines: readonly Headline[];
   /** The columns of the record that the token cannot read. */
@@ -404,7 +404,7 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly policies?: PolicyReport;
   readonly protection: Protection;
   /** What changed outside Ostiary and outside the manifests; absent when there is nothing to report. */
-  readonly outside?: OutsideAccess;
+  readonly outside?: WatchedDrift;
   /**
    * How many connections were read from their list alone, because the plan is of a selection and does not change them; then nothing is known of
    * `outside`. Absent if everything was read.

@@ -1,6 +1,6 @@
 import { addToGroup, joinWords } from '../../model/collections.ts';
 import { textsIn } from '../../model/json.ts';
-import { type OutsideChange, shownValue, type Value } from '../../model/plan/plan.ts';
+import { type WatchedChange, shownValue, type Value } from '../../model/plan/plan.ts';
 import { bearsRoles, isAuthSetting } from '../../model/protection/access-objects.ts';
 import type { Headline } from '../../model/protection/protection.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
@@ -14,7 +14,7 @@ const powers: Readonly<Record<string, string>> = {
 const mostNames = 3;
 
 /** Returns headlines for those who become admins or auditors, or are none any more, and one for another way to sign in. */
-export function roleHeadlines(changes: readonly OutsideChange[]): readonly Headline[] {
+export function roleHeadlines(changes: readonly WatchedChange[]): readonly Headline[] {
   const names = new Map<string, string[]>();
   for (const { id, fields } of changes.filter((one) => bearsRoles(kindOf(one.id))))
     for (const { before, after } of fields) {

@@ -5,7 +5,7 @@ import { resolveEdges } from '../../model/edge-ends.ts';
 import { asText, defined, type JsonObject, textsIn } from '../../model/json.ts';
 import { isConnection, type Registry } from '../../model/kind.ts';
 import { fixedObjects, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
+import type { WatchedDrift, WatchedChange } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, decidingLists, onDeletedConnection, watchedLists } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
@@ -17,7 +17,7 @@ import { compareSpecs, wholeFields } from '../cells/compare-specs.ts';
 import { roleHeadlines } from './role-headlines.ts';
 import { type Column, type ColumnState, formOf, hasValues, shownFields, watchedIn, type WatchScope, withForm } from './watched-columns.ts';
 
-type OutsideInput = {
+type WatchedInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
   readonly recorded: { readonly access?: RecordedAccess } | undefined;
   readonly live: LiveState;
@@ -30,8 +30,8 @@ type OutsideInput = {
   readonly applied?: DesiredState | undefined;
 };
 
-/** Finds what changed since the last apply of the objects that decide access and that no manifest declares; undefined if there is nothing to report. */
-export function findOutsideAccess(input: OutsideInput): OutsideAccess | undefined {
+/** Finds what changed since the last apply of what decides access and no manifest states; undefined if there is nothing to report. */
+export function findWatchedDrift(input: WatchedInput): WatchedDrift | undefined {
   const { recorded, live, registry, role, scope } = input;
   const columns = watchedIn(live, scope, registry);
   const known = columns.flatMap((one): readonly RecordedColumn[] => {
@@ -53,7 +53,7 @@ export function findOutsideAccess(input: OutsideInput): OutsideAccess | undefine
 }
 
 /** Returns what the changes did to connections. That own rules are gone is drift of its own, which is judged beside what is live now. */
-function headlinesSince(before: LiveState, { live, registry, dialect, applied }: OutsideInput): readonly Headline[] {
+function headlinesSince(before: LiveState, { live, registry, dialect, applied }: WatchedInput): readonly Headline[] {
   const missing = missingRules({ live, registry, applied });
   const complete = (state: LiveState): LiveState => ({ ...state, resources: [...state.resources, ...missing] });
   return protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
@@ -69,7 +69,7 @@ function missingRules({
   live,
   registry,
   applied = emptyState,
-}: Pick<OutsideInput, 'live' | 'registry' | 'applied'>): readonly LiveResource[] {
+}: Pick<WatchedInput, 'live' | 'registry' | 'applied'>): readonly LiveResource[] {
   const found = liveById(live.resources);
   const unread = new Set((live.unread ?? []).map(({ kind }) => kind));
   const edges = resolveEdges(applied.edges, { desired: applied, live, registry });
@@ -88,7 +88,7 @@ function missingRules({
 type RecordedColumn = ColumnState & { readonly entries: readonly JsonObject[] | 'off' };
 
 /** Returns the gateway as the record has it; what Ostiary writes, and what did not change, is as it is now. */
-export function gatewayAtRecord(columns: readonly RecordedColumn[], input: Pick<OutsideInput, 'live' | 'registry' | 'scope'>): LiveState {
+export function gatewayAtRecord(columns: readonly RecordedColumn[], input: Pick<WatchedInput, 'live' | 'registry' | 'scope'>): LiveState {
   const { live, registry } = input;
   const former = new Map<LiveResource, LiveResource | undefined>();
   const gone: LiveResource[] = [];
@@ -137,7 +137,7 @@ function withSwitchedRows(state: LiveState, { entries }: RecordedColumn, registr
 function stillWatched(
   { name: kind, fields }: Column,
   before: readonly JsonObject[],
-  { live, registry, scope }: Pick<OutsideInput, 'live' | 'registry' | 'scope'>,
+  { live, registry, scope }: Pick<WatchedInput, 'live' | 'registry' | 'scope'>,
 ): readonly JsonObject[] {
   const onDelete = onDeletedConnection[kind];
   const undeclared = before.filter(({ name }) => !scope.declared.has(resourceId(kind, asText(name))));
@@ -153,7 +153,7 @@ function stillWatched(
 }
 
 /** Returns what changed of a column. An object that was created again is a change of its id, one under another name of its name. */
-function changesOf({ column, objects: now }: ColumnState, before: ColumnState['objects']): readonly OutsideChange[] {
+function changesOf({ column, objects: now }: ColumnState, before: ColumnState['objects']): readonly WatchedChange[] {
   if (now === before) return [];
   if (typeof now === 'string' || typeof before === 'string')
     return [{ id: accessControlId, happened: now === 'off' ? 'switched off' : 'switched on', fields: [] }];
@@ -171,7 +171,7 @@ function changesOf({ column, objects: now }: ColumnState, before: ColumnState['o
   );
 }
 
-function changeOf(is: LiveResource | undefined, was: LiveResource | undefined, column: Column): readonly OutsideChange[] {
+function changeOf(is: LiveResource | undefined, was: LiveResource | undefined, column: Column): readonly WatchedChange[] {
   const { id = '/', managedBy } = { ...was, ...is };
   const shown = shownFields(column);
   const blank = normalizeObject(shown, {});

@@ -1,4 +1,4 @@
-import type { OutsideChange, Plan } from '../../model/plan/plan.ts';
+import type { WatchedChange, Plan } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, isAuthSetting } from '../../model/protection/access-objects.ts';
 import type { Entry, RowsBlock } from '../blocks.ts';
 import { plural } from '../wording/phrases.ts';
@@ -21,7 +21,7 @@ export function outsideRows({ outside }: Pick<Plan, 'outside'>, isInVerdict: boo
   };
 }
 
-function outsideEntry({ id, happened, managedBy, fields }: OutsideChange): Entry {
+function outsideEntry({ id, happened, managedBy, fields }: WatchedChange): Entry {
   const action = happened === 'created' ? 'create' : 'update';
   const who = managedBy === undefined ? '' : `, managed by ${managedBy}`;
   return {

@@ -4,7 +4,7 @@ import { readableKinds } from '../../../../src/kinds/watched.ts';
 import type { RecordedAccess } from '../../../../src/model/applied-record.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
-import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
+import type { WatchedDrift } from '../../../../src/model/plan/plan.ts';
 import { recordAccess } from '../../../../src/reconcile/record-content/record-watched.ts';
 import {
   recordColumns,
@@ -14,7 +14,7 @@ import {
   watchScope,
   type WatchScope,
 } from '../../../../src/reconcile/record-content/watched-columns.ts';
-import { findOutsideAccess, gatewayAtRecord } from '../../../../src/reconcile/record-content/watched-drift.ts';
+import { findWatchedDrift, gatewayAtRecord } from '../../../../src/reconcile/record-content/watched-drift.ts';
 import {
   type AccessLists,
   analyzerRule,
@@ -88,8 +88,8 @@ function recordOf(lists: AccessLists, before?: RecordedAccess, live = liveWith(l
 }
 
 /** Returns what is found from one state of a gateway to another with one open connection. */
-function changesFrom(before: RecordedAccess | undefined, lists: AccessLists): OutsideAccess | undefined {
-  return findOutsideAccess({
+function changesFrom(before: RecordedAccess | undefined, lists: AccessLists): WatchedDrift | undefined {
+  return findWatchedDrift({
     recorded: before === undefined ? {} : { access: before },
     live: liveWith(lists),
     registry: readableKinds,
@@ -243,9 +243,9 @@ describe('an attribute of a connection', () => {
     const lists = { attributes: [{ ...attribute, connections }], 'access-request-rules': [rule] };
     return liveWith(lists, [connection('orders-db', { ...open, attributes })]);
   };
-  const found = (before: readonly string[], after: readonly string[], scope: WatchScope): OutsideAccess | undefined => {
+  const found = (before: readonly string[], after: readonly string[], scope: WatchScope): WatchedDrift | undefined => {
     const recorded = { access: recordAccess(linkedTo(before), undefined, { scope, registry: readableKinds }) };
-    return findOutsideAccess({ recorded, live: linkedTo(after), registry: readableKinds, dialect: 'hoop', role: 'admin', scope });
+    return findWatchedDrift({ recorded, live: linkedTo(after), registry: readableKinds, dialect: 'hoop', role: 'admin', scope });
   };
 
   test('is a change with its effect where the manifest leaves attributes to the gateway', () => {

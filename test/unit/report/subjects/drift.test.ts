@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { driftDocument } from '../../../../src/report/subjects/drift.ts';
-import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
+import type { WatchedDrift } from '../../../../src/model/plan/plan.ts';
 import type { Headline } from '../../../../src/model/protection/protection.ts';
 import { verdictText } from '../../../../src/report/wording/phrases.ts';
 import { samplePlan } from '../sample-plan.ts';
@@ -9,14 +9,14 @@ function headline(direction: Headline['direction'], name: string): Headline {
   return { direction, text: '1 connection changes', connections: [`Connection/${name}`], tags: {}, causes: [] };
 }
 
-const outside: OutsideAccess = {
+const outside: WatchedDrift = {
   changes: ['nightly', 'hourly'].map((name) => ({ id: `RunbookRule/${name}`, happened: 'deleted', fields: [] })),
   headlines: [headline('weakens', 'b')],
   unreadable: [],
   unrecorded: [],
 };
 
-test.each<readonly [string, boolean, OutsideAccess | undefined, readonly Headline[], string]>([
+test.each<readonly [string, boolean, WatchedDrift | undefined, readonly Headline[], string]>([
   [
     'beside drift that is harmless',
     true,
