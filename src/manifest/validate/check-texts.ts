@@ -10,7 +10,7 @@ import { unresolvedText } from '../secrets/unresolved-text.ts';
 
 /**
  * What a text of a manifest is for (`x-ostiary-text`): `prose` for people and programs, where nothing has to be exact; `content` that is searched
- * in what people send; every other text names something, or chooses it.
+ * in what people send, where an unusual character among usual ones is most likely one too many; every other text names something, or chooses it.
  */
 type TextUse = 'prose' | 'content' | 'name';
 
@@ -41,12 +41,14 @@ function checkText({ text, tokens }: PlacedText, use: TextUse): DocumentDiagnost
       `${text.trimEnd() === text ? 'begins' : 'ends'} with a blank, which is a part of it`,
       'remove the blank',
     );
-  if (use === 'content') return undefined;
-  const unresolved = unresolvedText(text);
+  const isContent = use === 'content';
+  // A rule may search for such characters, alone or in a pattern.
+  if (isContent && !/[!-~]/.test(text)) return undefined;
+  const unresolved = isContent ? undefined : unresolvedText(text);
   if (unresolved !== undefined) return warning('manifest/masked-text', `${unresolved.what}: it is sent as it is`, 'write the value itself');
   const hidden =
     /(?! |(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f\u20e3)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/u.exec(
-      text,
+      isContent ? text.replaceAll(/[\t\r\n]/g, ' ') : text,
     )?.[0];
   if (hidden !== undefined)
     return warning(
@@ -54,13 +56,15 @@ function checkText({ text, tokens }: PlacedText, use: TextUse): DocumentDiagnost
       `has the invisible character ${codePoint(hidden)}`,
       'remove the character, or write a plain blank',
     );
-  if (text.normalize('NFC') !== text)
+  if (!isContent && text.normalize('NFC') !== text)
     return warning(
       'manifest/look-alike',
       'has letters with separate accents (not NFC), and another text looks the same',
       `write ${JSON.stringify(text.normalize('NFC'))} with composed letters`,
     );
-  if (mixesScripts(text.normalize('NFC').toLowerCase()))
+  // Escapes and classes of a pattern are no part of a word.
+  const plain = isContent ? text.replaceAll(/\\.|\[[^\]]*\]/gs, ' ') : text;
+  if (mixesScripts(plain.normalize('NFC').toLowerCase()))
     return warning(
       'manifest/look-alike',
       `mixes letters of several scripts in a word: ${strangers(text)}`,

@@ -63,24 +63,44 @@ describe('texts that are not what they look like', () => {
     ['an invisible mark after a digit', 'manifest/look-alike', (text) => `${text}1\ufe0f`],
   ];
 
-  it.each(changes)('finds %s in every field of every kind', (_, code, change) => {
+  const inContent = new Set(
+    changes.flatMap(([name, code]) =>
+      code === 'manifest/blank-end' || name.startsWith('an invisible') || name.startsWith('a letter') ? [name] : [],
+    ),
+  );
+
+  it.each(changes)('finds %s in every field of every kind', (name, code, change) => {
     const missed = places.filter(({ kind, spec, tokens, use }) => {
-      if (use === 'prose' || (use === 'content' && code !== 'manifest/blank-end')) return false;
+      if (use === 'prose' || (use === 'content' && !inContent.has(name))) return false;
       const found = findingsAt(kind, replaceText(spec, tokens, change), tokens);
       return !found.some((one) => one === `warning ${code}` || one.startsWith('error '));
     });
     expect(missed.map(({ place }) => place)).toEqual([]);
   });
 
-  it('finds nothing in the examples, in prose, and in content other than blanks', () => {
+  it('finds nothing in the examples and in prose, and in content only what is hidden in it', () => {
     const codes = new Set(changes.map(([, code]) => `warning ${code}`));
     for (const { kind, spec, tokens } of places) expect(findingsAt(kind, spec, tokens).filter((one) => codes.has(one))).toEqual([]);
     const free = places.filter(({ use }) => use !== 'name');
     expect(new Set(free.map(({ use }) => use))).toEqual(new Set(['prose', 'content']));
     for (const { kind, spec, tokens, use } of free)
-      for (const [, code, change] of changes.filter(([, one]) => use === 'prose' || one !== 'manifest/blank-end'))
+      for (const [, code, change] of changes.filter(([name]) => use === 'prose' || !inContent.has(name)))
         expect(findingsAt(kind, replaceText(spec, tokens, change), tokens)).not.toContain(`warning ${code}`);
   });
+});
+
+test.each([
+  ['a no-break space in a word', 'DROP\u00a0TABLE', 1],
+  ['a letter of another script in a word', 'DR\u041eP', 1],
+  ['a no-break space in a pattern', 'DROP\u00a0TABLE\\b', 1],
+  ['a word that is a character without a width', '\u200b', 0],
+  ['letters of several scripts in a class', '[\u0430-\u044fa-z]+', 0],
+  ['a tab and a line break in a word', 'DROP\tTABLE\nx', 0],
+  ['a word of another language', '\u043f\u0430\u0440\u043e\u043b\u044c API', 0],
+])('%s', (_, text, count) => {
+  const rule = { type: 'deny_words_list', words: [text] };
+  const manifest = { kind: 'GuardrailRule', metadata: { name: 'a' }, spec: { input: { rules: [rule] } } };
+  expect(lookalikes(manifest)).toHaveLength(count);
 });
 
 function lookalikes(...manifests: readonly Manifest[]): readonly string[] {
