@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { connection, manifest } from '../e2e/project.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { file, grouped, open, switchOn, useAccessProjects, type AccessProject } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
@@ -143,6 +143,16 @@ test('the report says what is live since the recorded apply, and what is not app
   expect(page.stdout).toContain('Removed from the manifests, not applied yet: old-db.');
   expect(page.stdout).toContain(', not applied yet</td>');
   expect((await run('report access --format csv')).stdout).toMatch(/orders-db,contractors,.*,not applied yet,[^,]*,\r\n/);
+});
+
+test('each row of the page names what its connection blocks, because the page filters rows by group', async () => {
+  const { run } = await accessProject({
+    [file('orders-db')]: connection('orders-db', orders),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
+    'access/no-drop.yaml': guardrail('no-drop', ['DROP'], { connection_ids: ['orders-db'] }),
+  });
+  const rows = (await run('report access')).stdout.split('<tr').filter((row) => row.includes('data-connection="orders-db"'));
+  expect(rows.map((row) => row.includes('>blocked DROP<'))).toEqual([true, true]);
 });
 
 test('the report says what is not committed, and what a shallow clone does not know', async () => {

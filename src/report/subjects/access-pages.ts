@@ -167,9 +167,7 @@ function reportedRow(row: JsonObject, same: readonly JsonObject[], verbs: readon
   const { commit, author } = asObject(row['since']);
   const since = commit === undefined ? sinceText(row) : `${sinceText(row).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
   const pending = row['isApplied'] === false ? [rowStateText(row)] : [];
-  const before = same[same.indexOf(row) - 1];
-  const guards = before !== undefined && String(guardTexts(before)) === String(guardTexts(row)) ? [] : guardTexts(row);
-  const notes = [keyValues(row['tags']).join(', '), ...guards].filter((text) => text !== '');
+  const notes = [keyValues(row['tags']).join(', '), ...guardTexts(row)].filter((text) => text !== '');
   const places = joinPlaces(textsIn(row['decidedBy']));
   const others = same.flatMap((one) => (one === row ? [] : textsIn(one['groups'])));
   return {
