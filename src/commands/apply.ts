@@ -336,7 +336,7 @@ function recordedEnd(planned: ApplyContext, result: ApplyResult, complete: boole
   return {
     complete,
     secrets: { ...(secrets === undefined ? {} : { secrets }), ...(verified === undefined ? {} : { verified }) },
-    left: complete ? leftFieldsAfter({ plan, desired, live, base, registry }) : [],
+    left: complete ? leftFieldsAfter({ plan, desired, live, base, remembered, registry }) : [],
     names: complete ? formerNamesAfter(plan, desired, base) : [],
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],
     overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),

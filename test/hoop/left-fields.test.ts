@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { connection } from '../e2e/project.ts';
+import { disturbableHoop } from '../support/disturbable-gateways.ts';
+import { type Disturbance, interruptedHistory } from '../support/interrupted-apply.ts';
 import { type AccessProject, file, oneLine, open, useAccessProjects } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
@@ -71,4 +73,45 @@ test('a field that the manifest states again is reverted to what was recorded', 
   access.commit(manifestWith(stated));
   const planned = oneLine((await access.run('plan --full')).stdout);
   expect(planned).toMatch(/access_groups - contractors \(drift\)/);
+});
+
+const spec = { type: 'database', subtype: 'postgres', agent_id: 'default', access_schema: 'disabled', ...open };
+const words = { input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } };
+const deleting = {
+  before: [
+    { kind: 'Attribute', metadata: { name: 'pci' }, spec: {} },
+    { kind: 'Connection', metadata: { name: 'orders-db' }, spec: { ...spec, attributes: ['pci'] } },
+    { kind: 'GuardrailRule', metadata: { name: 'words' }, spec: { ...words, attributes: ['pci'] } },
+  ],
+  after: [
+    { kind: 'Connection', metadata: { name: 'orders-db' }, spec },
+    { kind: 'GuardrailRule', metadata: { name: 'words' }, spec: words },
+  ],
+};
+
+/** Deletes an attribute by an apply that may end early, and finishes it; returns what plans say of others, and the number of requests. */
+async function deleteAttribute(disturbance?: Disturbance): Promise<{ readonly said: readonly string[]; readonly requests: number }> {
+  const world = await disturbableHoop();
+  try {
+    const history = interruptedHistory(world, deleting);
+    expect(await history.apply('before')).toEqual([]);
+    const begun = world.requests();
+    const failed = await history.apply('after', disturbance);
+    const requests = world.requests() - begun;
+    const said = disturbance === undefined ? failed : [...(await history.findBlame('after')), ...(await history.apply('after'))];
+    return { requests, said: [...said, ...(await history.findBlame('after')), ...(await history.rest('after'))] };
+  } finally {
+    await world.close();
+  }
+}
+
+test('an attribute that an apply deletes is no change outside Ostiary of what had it, wherever the apply ends', async () => {
+  const { requests, said: whole } = await deleteAttribute();
+  expect(whole).toEqual([]);
+  for (const how of ['killed', 'from then on'] as const)
+    for (let at = 1; at <= requests; at += 1) {
+      const disturbance = { at, when: 'after', how } as const;
+      const { said } = await deleteAttribute(disturbance);
+      expect({ disturbance, said }).toEqual({ disturbance, said: [] });
+    }
 });

@@ -123,7 +123,7 @@ export async function recordedFields(pair: AccessPair): Promise<PlanOptions['lef
   const planned = await plannedPair(pair, { sight: 'shown' });
   if (planned === undefined) return undefined;
   const base = { commit: '', desired: desiredState(pair.base ?? []), removedIn: new Map() };
-  const fields = leftFieldsAfter({ ...planned, live: liveIn(pair, 'shown'), base, registry });
+  const fields = leftFieldsAfter({ ...planned, live: liveIn(pair, 'shown'), base, remembered: undefined, registry });
   return new Map(fields.map((one) => [one.id, one.fields]));
 }
 

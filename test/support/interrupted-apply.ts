@@ -151,7 +151,7 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
       writes: writesAfter({ plan: applied, steps }, result, base),
       deleted: new Set(applied.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
       secrets: versions === undefined ? {} : { secrets: versions },
-      left: complete ? leftFieldsAfter({ plan: applied, desired, live, base, registry }) : [],
+      left: complete ? leftFieldsAfter({ plan: applied, desired, live, base, remembered, registry }) : [],
       access: recordAccess(liveAfterPlan(live, applied), before.access, { scope, registry: readableKinds }),
     };
     record = complete ? completeRecord(before, end, commits[side]) : incompleteRecord(before, end, commits[side]);

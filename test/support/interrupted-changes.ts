@@ -182,10 +182,13 @@ function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boole
         return [{ kind, metadata, spec: { ...formOf(kind, form), ...listed } }];
       }
       const value = secretForms[secretOn(side, one)];
+      const attributes = namesOf(one, 'Attribute');
+      // A manifest may leave the field to the gateway, which takes a deleted attribute from the connection.
+      const isLeft = side === 'after' && groups.after > 1 && choices.every((other) => other.kind !== 'Attribute' || !isOn(side, other));
       const spec = {
         ...needed,
         ...connectionForms[form],
-        ...(isHoop ? { ...groupForms[groups[of]], attributes: [...namesOf(one, 'Attribute')] } : {}),
+        ...(isHoop ? { ...groupForms[groups[of]], ...(isLeft ? {} : { attributes: [...attributes] }) } : {}),
         guardrail_rules: [...namesOf(one, 'GuardrailRule')],
         ...(value === undefined ? {} : { secret: { 'envvar:PASS': value } }),
       };

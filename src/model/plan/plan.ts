@@ -3,7 +3,7 @@ import { compareText, equal, type Json, type JsonObject, textsIn } from '../json
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { Headline, Protection } from '../protection/protection.ts';
-import { type AccessMode, isAttribute } from '../protection/access-objects.ts';
+import { type AccessMode, attributeId, isAttribute } from '../protection/access-objects.ts';
 import { nameOf, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 import type { ChangedCheck, UncoveredCheck } from './changed-check.ts';
@@ -496,6 +496,13 @@ export function withAttributeNames(spec: JsonObject, renames: ReadonlyMap<string
   return names.some((name) => renames.has(name))
     ? { ...spec, attributes: names.map((name) => renames.get(name) ?? name).toSorted(compareText) }
     : spec;
+}
+
+/** Returns fields without deleted attributes, which the gateway takes from what has them; the same fields if they have none of them. */
+export function withoutAttributes(fields: JsonObject, deleted: ReadonlySet<ResourceId>): JsonObject {
+  const isLost = (name: string): boolean => deleted.has(attributeId(name));
+  const names = deleted.size === 0 ? [] : textsIn(fields['attributes']);
+  return names.some(isLost) ? { ...fields, attributes: names.filter((name) => !isLost(name)) } : fields;
 }
 
 /** A risk and its resource. */

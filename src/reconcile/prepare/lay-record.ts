@@ -12,7 +12,7 @@ import {
 import { defined, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, isClosed, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
-import { attributeRenames, type Renames, shownValue, withAttributeNames } from '../../model/plan/plan.ts';
+import { attributeRenames, type Renames, shownValue, withAttributeNames, withoutAttributes } from '../../model/plan/plan.ts';
 import { fieldAt, isWithinAny, overlaps, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, edgeKey, kindOf, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
@@ -84,13 +84,15 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
   const found = liveById(live.resources);
   const left = new Map(base.left);
   const replaced = new Set<ResourceId>();
-  const resources = base.desired.resources.flatMap((resource): readonly DesiredResource[] => {
+  const deleted = new Set<ResourceId>();
+  const laidResources = base.desired.resources.flatMap((resource): readonly DesiredResource[] => {
     const { key } = resource;
     const [kind, object, made] = [registry.get(kindOf(key)), found.get(key), created.get(key)];
     const forms = [...(written.get(key) ?? []), ...(made === undefined || made.resource === resource ? [] : creationOf(made))];
     const isSame = object !== undefined && object.uid === made?.uid;
     if (!isSame && (isGone(forms, object) || isReplaced(made, object))) {
       if (object !== undefined) replaced.add(key);
+      else deleted.add(key);
       return [];
     }
     if (forms.length === 0 || kind === undefined || object === undefined) return [resource];
@@ -102,6 +104,11 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
     if (left.has(key)) left.set(key, entriesThat(laid.spec, isLeft));
     return [{ ...laid, spec: entriesThat(laid.spec, (name) => !isLeft(name)) }];
   });
+  const resources = laidResources.map((one) => {
+    const spec = withoutAttributes(one.spec, deleted);
+    return spec === one.spec ? one : { ...one, spec };
+  });
+  for (const [key, fields] of left) left.set(key, withoutAttributes(fields, deleted));
   const isBase =
     resources.length === base.desired.resources.length && resources.every((one, index) => one === base.desired.resources[index]);
   if (isBase) return base;

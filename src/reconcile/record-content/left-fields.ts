@@ -1,14 +1,14 @@
-import type { RecordedFields } from '../../model/applied-record.ts';
+import type { RecordedFields, Remembered } from '../../model/applied-record.ts';
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import { canonical, type Json } from '../../model/json.ts';
 import { comparedFields, type FieldRule, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import { type FieldChange, liveKeyOf, type Plan, renamesOf, shownValue, withNames } from '../../model/plan/plan.ts';
+import { type FieldChange, liveKeyOf, type Plan, renamesOf, shownValue, withNames, withoutAttributes } from '../../model/plan/plan.ts';
 import { isWithinAny, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
-import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
+import { layWrites } from '../prepare/lay-record.ts';
 
 /** Both sides of a complete apply. */
 type CompleteApply = {
@@ -16,6 +16,7 @@ type CompleteApply = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly base: BaseState | undefined;
+  readonly remembered: Remembered | undefined;
   readonly registry: Registry;
 };
 
@@ -23,14 +24,11 @@ type CompleteApply = {
  * Returns the fields that manifests stated once and leave to the gateway now, with the values that a complete apply leaves there. A change
  * outside Ostiary that the plan does not name is not recorded: the next plan names it.
  */
-export function leftFieldsAfter({ plan, desired, live, base, registry }: CompleteApply): readonly RecordedFields[] {
+export function leftFieldsAfter({ plan, desired, live, base, remembered, registry }: CompleteApply): readonly RecordedFields[] {
   const found = liveById(withNames(live, renamesOf(plan.changes)).resources);
   const named = new Set(plan.accepted.flatMap((one) => one.fields.map((field) => changeText(liveKeyOf(one), field))));
-  const pastOf = lastAppliedLookup(base);
+  const pastOf = lastAppliedLookup(base && remembered ? layWrites(base, remembered, { live, registry }) : base);
   const deleted = new Set(plan.changes.flatMap((one) => (one.action === 'delete' ? [liveKeyOf(one)] : [])));
-  // The gateway takes a deleted attribute from what has it.
-  const kept = (value: Json): Json =>
-    Array.isArray(value) ? value.filter((name) => attributesIn({ attributes: [name] }).every((id) => !deleted.has(id))) : value;
   return desired.resources.flatMap((resource): readonly RecordedFields[] => {
     const { id, key } = resource;
     const [kind, present, past] = [registry.get(kindOf(id)), found.get(key), pastOf(resource, true)];
@@ -44,11 +42,9 @@ export function leftFieldsAfter({ plan, desired, live, base, registry }: Complet
     };
     const left = comparedFields(kind).flatMap((field) => {
       const before = isLeft(field, resource) ? past.spec[field.name] : undefined;
-      if (before === undefined) return [];
-      const value = valueOf(field, before);
-      return [[field.name, field.name === 'attributes' ? kept(value) : value] as const];
+      return before === undefined ? [] : [[field.name, valueOf(field, before)] as const];
     });
-    return left.length === 0 ? [] : [{ id: key, fields: Object.fromEntries(left) }];
+    return left.length === 0 ? [] : [{ id: key, fields: withoutAttributes(Object.fromEntries(left), deleted) }];
   });
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Remembered } from '../../../../src/model/applied-record.ts';
 import type { BaseState } from '../../../../src/model/desired.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import { registry } from '../../../../src/kinds/index.ts';
@@ -19,6 +20,7 @@ type Given = {
   readonly left?: JsonObject;
   readonly accepted?: readonly AcceptedDrift[];
   readonly changes?: readonly AssessedChange[];
+  readonly remembered?: Remembered;
 };
 
 function leftAfter({
@@ -28,10 +30,11 @@ function leftAfter({
   left,
   accepted = [],
   changes = [],
+  remembered,
 }: Given): JsonObject {
   const recorded = left === undefined ? {} : { left: new Map([['Connection/db', left] as const]) };
   const applied: BaseState = { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map(), ...recorded };
-  const found = leftFieldsAfter({ plan: { changes, accepted }, desired: desiredState(desired), live, base: applied, registry });
+  const found = leftFieldsAfter({ plan: { changes, accepted }, desired: desiredState(desired), live, base: applied, remembered, registry });
   return Object.fromEntries(found.map(({ id, fields }) => [id, fields]));
 }
 
@@ -58,6 +61,16 @@ test('an attribute that the apply deletes is not recorded with what had it', () 
   const given = { base: [having], live: liveAs(desiredState([having])) };
   expect(leftAfter({ ...given, changes: [change] })).toEqual({ 'Connection/db': { attributes: ['pii'] } });
   expect(leftAfter(given)).toEqual({ 'Connection/db': { attributes: ['ops', 'pii'] } });
+  // An apply that was interrupted has deleted it.
+  const remembered = {
+    objects: [],
+    edges: [],
+    attached: [],
+    begun: [],
+    written: new Map([['Attribute/ops', [{ deletes: true }]]] as const),
+  };
+  const withAttribute = { base: [having, { kind: 'Attribute', metadata: { name: 'ops' }, spec: {} }], remembered } as const;
+  expect(leftAfter({ ...given, ...withAttribute })).toEqual({ 'Connection/db': { attributes: ['pii'] } });
 });
 
 test('a change that the plan does not name, or that the token cannot read, is not recorded', () => {
