@@ -121,6 +121,8 @@ export type RememberedObject = {
   readonly resource: DesiredResource | undefined;
   /** The apply that created it may have been interrupted before it was complete. */
   readonly unfinished?: true;
+  /** The drift of its predecessor that the apply gave it. */
+  readonly holds?: readonly Pointer[];
 };
 
 /** What an incomplete apply wrote to an applied object: its manifest, absent where the apply closed the object. */

@@ -42,6 +42,8 @@ export type DesiredResource = {
   readonly adopt: boolean;
   /** The name of the predecessor that this resource replaces. */
   readonly replaces?: string;
+  /** The drift of the predecessor that the successor keeps, in place of what its manifest states. */
+  readonly holds?: readonly Pointer[];
   /** The current name of the live object, before the rename. */
   readonly renamedFrom?: string;
   /** For kinds with samples: the spec as the manifest writes it, with lists in their written order. */

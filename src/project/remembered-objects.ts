@@ -134,7 +134,7 @@ export function recallObjects(
           id,
           key,
           resource,
-          ...defined({ commit }),
+          ...defined({ commit, holds: form.holds }),
           ...(uid === undefined ? { unfinished: true } : { uid }),
         });
       else {

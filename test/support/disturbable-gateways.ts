@@ -1,5 +1,5 @@
 import { registry } from '../../src/kinds/index.ts';
-import { startHoopModel } from './hoop/start.ts';
+import { type HoopModel, startHoopModel } from './hoop/start.ts';
 import { openHoop, scenarioToken, scenarioWorld } from './hoop-scenario.ts';
 import type { DisturbableGateway, Disturbance } from './interrupted-apply.ts';
 import { memoryGateway } from './memory-gateway.ts';
@@ -28,7 +28,7 @@ export function disturbableMemory(): DisturbableGateway {
 }
 
 /** Starts an empty model of the public gateway. */
-export async function disturbableHoop(): Promise<DisturbableGateway> {
+export async function disturbableHoop(): Promise<DisturbableGateway & { readonly model: HoopModel }> {
   const model = await startHoopModel({
     licence: 'enterprise',
     runbooks: 'none',
@@ -39,6 +39,7 @@ export async function disturbableHoop(): Promise<DisturbableGateway> {
   const gateway = await openHoop(model);
   const { store, log } = model;
   return {
+    model,
     gateway,
     dialect: 'hoop',
     requests: () => log.count(),

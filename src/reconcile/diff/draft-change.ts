@@ -215,7 +215,7 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
     ...importing(phase),
     fields,
     positions: positionsOf(fields, desired),
-    carried: [],
+    carried: desired.holds ?? [],
     touched: lazySides(
       () => ({}),
       () => touchedSide(kind, {}, fields, 'after'),
@@ -253,7 +253,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
     ...(unfinished ? { unfinished } : {}),
     fields,
     positions: positionsOf(fields, desired),
-    carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter(
+    carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held, ...(desired.holds ?? [])]).filter(
       (path) => !changed.has(path) && !(live.unknown.includes(path) && unsure.some((other) => overlaps(path, other))),
     ),
     touched: lazySides(
@@ -289,7 +289,7 @@ function identity(desired: DesiredResource): Pick<ChangeDraft, 'id' | 'key' | 'a
 }
 
 /** Returns the live values that a write keeps although the manifest does not set them: ignored, unknown, and kept ones that are no defaults. */
-function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, keptSecrets: readonly Pointer[]): readonly Pointer[] {
+function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, others: readonly Pointer[]): readonly Pointer[] {
   const defaults = kind.createDefaults(nameOf(desired.id));
   const kept = comparedFields(kind).flatMap((field) => {
     const value = live.spec[field.name];
@@ -297,7 +297,7 @@ function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, 
     const carries = desired.spec[field.name] === undefined && value !== undefined && !own;
     return carries ? [pointer(field.name)] : [];
   });
-  const all = [...kept, ...skippedPaths(desired, live), ...keptSecrets];
+  const all = [...kept, ...skippedPaths(desired, live), ...others];
   return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isPointerWithin(path, other))).toSorted(compareText);
 }
 

@@ -144,8 +144,8 @@ function withForm(resource: DesiredResource, form: DesiredResource | undefined):
 }
 
 /** Returns the form of an object that an apply has created or renamed. */
-function creationOf({ resource, unfinished }: RememberedObject): readonly WrittenForm[] {
-  return resource === undefined ? [] : [{ resource, ...defined({ unfinished }) }];
+function creationOf({ resource, unfinished, holds }: RememberedObject): readonly WrittenForm[] {
+  return resource === undefined ? [] : [{ resource, ...defined({ unfinished, holds }) }];
 }
 
 function entriesThat(spec: JsonObject, has: (name: string) => boolean): JsonObject {
@@ -172,9 +172,10 @@ function layForms(kind: Kind, resource: DesiredResource, { forms, object, live }
     return (path: Pointer): boolean => spec[fieldAt(path)] !== undefined && !differing.some((field) => overlaps(field.path, path));
   });
   const reverts = forms.flatMap((form) => form.reverts ?? []);
-  const isNew = forms.some(({ unfinished }) => unfinished === true);
-  const isOurs = (path: Pointer): boolean =>
-    isWithinAny(path, reverts) || (isNew && isMissingRow(path, object, live)) || others.some((isWritten) => isWritten(path));
+  // A row may be missing because the predecessor had none.
+  const isUnwritten = (path: Pointer): boolean =>
+    isMissingRow(path, object, live) && forms.some(({ unfinished, holds = [] }) => unfinished === true && !isWithinAny(path, holds));
+  const isOurs = (path: Pointer): boolean => isWithinAny(path, reverts) || isUnwritten(path) || others.some((isWritten) => isWritten(path));
   const edits = compareSpecs(fields, before, found, skippedPaths(resource, object)).filter(
     ({ path }) => resource.spec[fieldAt(path)] !== undefined && isOurs(path),
   );

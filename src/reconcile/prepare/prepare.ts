@@ -1,7 +1,7 @@
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import type { Limits } from '../../model/config.ts';
 import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
-import type { Remembered } from '../../model/applied-record.ts';
+import type { Remembered, RememberedObject } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { resolveEdges } from '../../model/edge-ends.ts';
 import { defined } from '../../model/json.ts';
@@ -204,14 +204,20 @@ function findUncertain(
   const unfinished = [...own.values()].filter((one) => one.unfinished === true);
   if (unfinished.length === 0) return new Set();
   const found = liveById(live.resources);
-  const isCertain = (key: ResourceId, resource: DesiredResource | undefined): boolean => {
+  const isCertain = ({ key, resource, holds = [] }: RememberedObject): boolean => {
     const [kind, object] = [registry.get(kindOf(key)), found.get(key)];
-    return kind !== undefined && object !== undefined && resource !== undefined && isAsCreated(kind, resource, { object, live, dialect });
+    const isKnown = kind !== undefined && object !== undefined && resource !== undefined;
+    return isKnown && isAsCreated(kind, resource, { object, holds, live, dialect });
   };
-  return new Set(unfinished.flatMap(({ key, resource }) => (isCertain(key, resource) ? [] : [key])));
+  return new Set(unfinished.flatMap((one) => (isCertain(one) ? [] : [one.key])));
 }
 
-type Creation = { readonly object: LiveResource; readonly live: LiveState; readonly dialect: DialectFields };
+type Creation = {
+  readonly object: LiveResource;
+  readonly holds: readonly Pointer[];
+  readonly live: LiveState;
+  readonly dialect: DialectFields;
+};
 
 /** Fields that the gateway saves after the object itself: the attributes of objects of every kind, and rows of a plugin. */
 const savedAfterwards: readonly Pointer[] = ['/attributes', '/slack_channels'];
@@ -220,7 +226,7 @@ const savedAfterwards: readonly Pointer[] = ['/attributes', '/slack_channels'];
  * Returns whether an object is what the creation of a resource leaves: as in the manifest, closed, or without what the gateway saves after the
  * object itself.
  */
-function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dialect }: Creation): boolean {
+function isAsCreated(kind: Kind, resource: DesiredResource, { object, holds, live, dialect }: Creation): boolean {
   const { spec, diagnostics } = resolveReferences(kind, resource, object, live);
   if (diagnostics.length > 0 || compareSecrets(resource, object).fields.length > 0) return false;
   const fields = comparedFields(kind).filter((field) => hasField(dialect, kind.name, field));
@@ -229,6 +235,9 @@ function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dial
   const closed = new Set(closableFields(kind).flatMap(({ name, path, value }) => (object.spec[name] === value ? [path] : [])));
   return differing.every(
     ({ path, before }) =>
-      closed.has(path) || isMissingRow(path, object, live) || ('absent' in before && isWithinAny(path, savedAfterwards)),
+      closed.has(path) ||
+      isWithinAny(path, holds) ||
+      isMissingRow(path, object, live) ||
+      ('absent' in before && isWithinAny(path, savedAfterwards)),
   );
 }

@@ -160,7 +160,8 @@ function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, st
   const edits = drift.flatMap(({ path, before }) =>
     held.has(path) ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
   );
-  return edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) };
+  if (edits.length === 0) return successor;
+  return { ...successor, spec: editSpec(kind.fields, successor.spec, edits), holds: edits.map(({ path }) => path) };
 }
 
 function inheritSecret(secret: LiveSecret, from: ResourceId): DesiredSecret {

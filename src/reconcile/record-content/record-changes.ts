@@ -17,6 +17,7 @@ import {
 } from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Step } from '../../model/plan/schedule.ts';
+import type { Pointer } from '../../model/pointer.ts';
 import { edgeKey, type ResourceId } from '../../model/resource.ts';
 import { findRemoved } from '../diff/removed-objects.ts';
 import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/base-states.ts';
@@ -31,12 +32,17 @@ type PlannedWrites = {
 
 /** Returns what an apply of the plan is about to write, for the record. A deletion may close its object first. */
 export function pendingWritesOf(planned: PlannedWrites): PendingWrites {
-  const objects = planned.plan.changes.flatMap((change): readonly PendingObject[] => {
+  const { changes } = planned.plan;
+  const carriedBy = new Map(changes.map(({ id, carried }) => [id, carried]));
+  const objects = changes.flatMap((change): readonly PendingObject[] => {
     if (!isWritten(change)) return [];
-    const { id, action, uid } = change;
+    const { id, action, uid, replacedBy } = change;
     // A rename gives the object a name that no base declares.
     const ours = action === 'create' || action === 'rename';
     const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' ? defined({ uid }) : {}), ours };
+    // A successor carries the drift of its predecessor that is held.
+    const successor = action === 'create' ? id : replacedBy;
+    if (successor !== undefined) return [{ ...known, ...listed('holds', carriedBy.get(successor) ?? []) }];
     return [ours ? known : { ...known, ...driftOf(change) }];
   });
   return { objects, edges: attachedBy(planned).map(({ rule, connection }) => ({ rule, connection })) };
@@ -53,8 +59,12 @@ function attachedBy({ plan, steps }: PlannedWrites): readonly EdgeChange[] {
  */
 function driftOf({ fields }: Change): Pick<PendingObject, 'reverts' | 'holds'> {
   const drift = fields.filter((field) => (field.origin === 'drift' || isRestored(field)) && !isSecretChange(field));
-  const [reverts, holds] = [false, true].map((isHeld) => drift.filter(({ held = false }) => held === isHeld).map(({ path }) => path));
-  return { ...(reverts?.length === 0 ? {} : { reverts }), ...(holds?.length === 0 ? {} : { holds }) };
+  const pathsOf = (isHeld: boolean): readonly Pointer[] => drift.filter(({ held = false }) => held === isHeld).map(({ path }) => path);
+  return { ...listed('reverts', pathsOf(false)), ...listed('holds', pathsOf(true)) };
+}
+
+function listed(name: 'reverts' | 'holds', paths: readonly Pointer[]): Pick<PendingObject, 'reverts' | 'holds'> {
+  return paths.length === 0 ? {} : { [name]: paths };
 }
 
 function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' | 'key'> {
