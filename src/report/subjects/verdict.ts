@@ -136,7 +136,7 @@ function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
     // A source of a secret may be long, and its row has it.
     if (part === undefined || others.length > 0 || (part.sign === '' && part.text.startsWith('('))) return label;
     if (part.sign === '~') return `${label}: ${distinctParts(part.before, part.after, longestTurn).join(' → ')}`;
-    const text = clip(part.text, longestTurn);
+    const text = clip(part.sign === '' ? part.text.replace(/ \(.*$/s, '') : part.text, longestTurn);
     if (part.sign === '' || !whole.has(label)) return `${label}: ${part.sign} ${text}`.replace(':  ', ': ');
     return `${label}: ${part.sign === '+' ? `none → ${text}` : `${text} → none`}`;
   });

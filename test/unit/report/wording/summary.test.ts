@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { emptyState } from '../../../../src/model/desired.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import type { Headline } from '../../../../src/model/protection/protection.ts';
 import { verdictText } from '../../../../src/report/wording/phrases.ts';
@@ -26,6 +27,15 @@ test('a change that is held in part names in the first line only what is written
   const { value: plan } = runReconcile({ desired, live, base: { commit: 'a'.repeat(40), desired: before, removedIn: new Map() } });
   expect(plan?.changes[0]?.fields).toMatchObject([{ path: '/access_mode_exec', held: true }, { path: '/connection_tags/env' }]);
   expect(plan && verdictText(planVerdict(plan))).toContain(': 1 to update: Connection/db (connection_tags.env: prod → test).');
+});
+
+test('the first line says why a secret differs, without its source', () => {
+  const [before, desired] = ['prod', 'test'].map((env) => desiredState([connectionManifest('db', { connection_tags: { env } })]));
+  const { value: plan } = runReconcile({ desired: desired ?? emptyState, live: liveAs(before ?? emptyState) });
+  const side = { secret: 'env:OSTIARY_SECRET_OF_THE_ORDERS', state: 'differs' } as const;
+  const field = { path: '/secret/envvar:PASS', before: side, after: side, cause: 'source' } as const;
+  const rotated = plan && { ...plan, changes: plan.changes.map((change) => ({ ...change, fields: [field] })) };
+  expect(rotated && verdictText(planVerdict(rotated))).toContain('Connection/db (secret envvar:PASS: rotated at its source).');
 });
 
 test('a secret that the manifests state and the gateway has already is in the first line', () => {
