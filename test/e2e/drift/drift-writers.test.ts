@@ -77,7 +77,7 @@ describe.each(mainDialect(Object.entries(sides)))('the writers of a drift on the
     for (const key of [keys.ci, keys.ada]) {
       const { code, stdout } = await run('drift --since 1h', clone(origin), key);
       expect(code).toBe(2);
-      const lines = stdout.split('\n').filter((line) => line.trim().startsWith('by '));
+      const lines = stdout.split('\n').filter((line) => /^ +(?:.* {2})?by /.test(line));
       expect(lines).toEqual([expect.stringMatching(new RegExp(`by ${names.ci}, .*PUT /.*connections/`))]);
     }
     // The same key applies again, and is used by hand again; another person writes, too.
@@ -86,7 +86,7 @@ describe.each(mainDialect(Object.entries(sides)))('the writers of a drift on the
     await write(keys.ada, 'writers_a', { access_max_duration: 240 });
     const { code, stdout } = await run('drift --since 1h', ours, keys.ada);
     expect([code, stdout]).toEqual([2, expect.not.stringContaining('Connection/writers_b')]);
-    const writers = stdout.split('\n').flatMap((line) => /^ +by ([^,]+),/.exec(line)?.[1] ?? []);
+    const writers = [...stdout.matchAll(/ {2}by ([^,\n]+),/g)].map(([, name]) => name);
     expect(writers).toEqual([names.ada, names.ci]);
     expect(await run('apply --yes --revert Connection/writers_a', ours, keys.ada)).toMatchObject({ code: 0 });
     expect(await run('drift', clone(origin), keys.ci)).toMatchObject({ code: 0 });
