@@ -210,6 +210,14 @@ const moves: Readonly<Record<string, Move>> = {
     },
     closed: ['a-db'],
   },
+  'access control is switched on for two of the connections': {
+    before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
+    after: {
+      ...rules({ one: [['b-db']], two: [['a-db', 'c-db'], { reviewers_groups: ['sre'] }] }),
+      ...connections({ 'b-db': { access_groups: ['dev'] }, 'c-db': { access_groups: ['dev'] } }),
+    },
+    closed: ['a-db'],
+  },
 };
 
 async function applied({ before }: Move): Promise<HoopRepository> {
@@ -234,7 +242,7 @@ function stateOf({ send }: HoopProject): Promise<AccessState> {
   });
 }
 
-const line = 'apply --yes --prune --concurrency 1';
+const line = 'apply --yes --prune --concurrency 1 --allow plan/access-control-on=test';
 
 type Finished = { readonly requests: readonly string[]; readonly before: AccessState; readonly after: AccessState };
 

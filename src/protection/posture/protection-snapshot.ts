@@ -206,6 +206,22 @@ export function plannedSnapshot(
   return { ...made, listed: { ...made.listed, isControlled } };
 }
 
+/**
+ * Returns the state before the first step of a plan. A plan that switches access control on does so before all steps, with the groups of all
+ * connections in one request.
+ */
+export function beforeSteps(before: ProtectionSnapshot, after: ProtectionSnapshot): ProtectionSnapshot {
+  if (before.listed.isControlled || !after.listed.isControlled) return before;
+  const resources = new Map(
+    [...before.resources].map(([id, one]): readonly [ResourceId, ResourceSnapshot] => {
+      const groups = kindOf(id) === 'Connection' ? after.resources.get(id)?.spec['access_groups'] : undefined;
+      return [id, groups === undefined ? one : { ...one, spec: { ...one.spec, access_groups: groups } }];
+    }),
+  );
+  const { lookup: _, ...rest } = before;
+  return { ...rest, ...createSnapshot(resources, before.edges, { ...before.listed, isControlled: true }) };
+}
+
 /** Returns a state with some objects and one connection, and what decides about all connections. */
 export function restrictedTo(state: ProtectionSnapshot, connection: ResourceId, ids: ReadonlySet<ResourceId>): ProtectionSnapshot {
   const resources = new Map<ResourceId, ResourceSnapshot>();

@@ -11,6 +11,7 @@ import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import {
   afterWrites,
+  beforeSteps,
   everywhereIn,
   type ObjectWrite,
   type ProtectionSnapshot,
@@ -44,7 +45,8 @@ export function momentsOf(units: readonly Unit[], snapshots: () => PlanSnapshots
   for (const unit of units) for (const id of unit.effect.connections) addToGroup(affecting, id, unit);
   const all = new Map([...affecting].filter(([id, own]) => isContested(id, own)));
   if (all.size === 0) return { contested: all, isExposed: () => false, alike: (id) => [id] };
-  const sides = snapshots();
+  const { before, after, predecessors } = snapshots();
+  const sides = { before: beforeSteps(before, after), after, predecessors };
   const firsts = firstsIn(all, sides);
   const members = new Map<ResourceId, ResourceId[]>();
   for (const [id, { first, isOwn }] of firsts) addToGroup(members, isOwn ? id : first, id);
