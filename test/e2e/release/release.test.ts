@@ -78,11 +78,15 @@ test('the branch of the action needs everything committed, and another branch', 
   });
 });
 
-test.each([['--help'], ['--brnch'], ['1.2.3']])('%s makes neither a tag nor a branch', (word) => {
+test.each([
+  ['--help', 0, 'npm run release'],
+  ['--brnch', 3, "'--brnch'"],
+  ['1.2.3', 3, "'1.2.3'"],
+])('%s makes neither a tag nor a branch', (word, code, text) => {
   const repository = make(files);
   repository.write({ 'dist/action.js': 'export {};\n' });
   const branches = repository.git('branch');
-  expect(release(repository, word)).toMatchObject({ code: 3, said: expect.stringContaining(`'${word}'`) });
+  expect(release(repository, word)).toMatchObject({ code, said: expect.stringContaining(text) });
   expect(repository.git('tag')).toBe('');
   expect(repository.git('branch')).toBe(branches);
 });
