@@ -182,6 +182,13 @@ export const accessChecks = [
     ['hoop/exposure-windows.test.ts: if no order avoids an exposure window, the plan names it'],
   ],
   [
+    'writes begin where access control is switched on',
+    'reconcile/order/moments.ts',
+    'before: beforeSteps(before, after)',
+    'before',
+    ['hoop/rule-moves.test.ts: access control is switched on for two of the connections'],
+  ],
+  [
     'a new connection is opened after its groups are written',
     'reconcile/order/forms.ts',
     'writesLate(change, kind) || change.fields.some(',
