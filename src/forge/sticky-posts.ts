@@ -31,14 +31,13 @@ type CommentCalls = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updat
 
 /** Creates our comment or updates it; what people write around our text stays. Of several comments, the first one remains. */
 export async function keepComment(forge: CommentCalls, { number, key, bodyWithin, only, isSuccess = false }: StickyComment): Promise<void> {
-  const found = await readOurs(forge, key, await forge.comments(number));
-  const [ours, ...others] = found.toSorted((left, right) => left.id - right.id);
+  const [ours, ...others] = await readOurs(forge, key, await forge.comments(number));
   if (ours === undefined ? only === 'existing' || only === 'unsuccessful' : only === 'new') return;
   if (only === 'unsuccessful' && ours?.digest === noContent) return;
   const body = bodyAround(ours, { key, digest: isSuccess ? noContent : undefined, bodyWithin });
   if (ours === undefined) await forge.createComment(number, body);
   else if (!sameText(ours.body, body)) await forge.updateComment(number, ours.id, body);
-  for (const { id } of others) await forge.deleteComment(number, id);
+  for (const { id, isMixed } of others) if (!isMixed) await forge.deleteComment(number, id);
 }
 
 /** Compares texts as GitHub stores them: trimmed, with line ends of its own. */
@@ -103,7 +102,7 @@ async function say(forge: Forge, number: number, word: string): Promise<Checked<
 
 type Read<T> = T & NonNullable<ReturnType<typeof readStickyBody>>;
 
-/** Returns the posts of this account that have the key, with their parts. */
+/** Returns the posts of this account that have the key, with their parts; the last ones have marks of others, too. */
 async function readOurs<T extends Post>(
   forge: Pick<Forge, 'whoAmI'>,
   key: readonly string[],
@@ -113,7 +112,7 @@ async function readOurs<T extends Post>(
     const parts = readStickyBody(one.body, key);
     return parts === undefined ? [] : [{ ...one, ...parts }];
   });
-  return byThisAccount(forge, marked);
+  return (await byThisAccount(forge, marked)).toSorted((left, right) => Number(left.isMixed) - Number(right.isMixed));
 }
 
 type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: string | undefined };
