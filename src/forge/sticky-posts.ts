@@ -1,4 +1,4 @@
-import type { Forge, Issue, Label } from './forge.ts';
+import type { Comment, Forge, Issue, Label } from './forge.ts';
 import { withForgeErrors } from './forge-errors.ts';
 import { contentDigest, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
 import type { Checked } from '../model/diagnostic.ts';
@@ -20,7 +20,6 @@ export async function byThisAccount<T extends Pick<Post, 'author'>>(
 
 /** A comment that every run of a step writes again. */
 export type StickyComment = Pick<StickyIssue, 'key' | 'bodyWithin'> & {
-  readonly number: number;
   /** It is written only if there is none yet, only if there is one, or only if that one does not report a success. */
   readonly only?: 'new' | 'existing' | 'unsuccessful' | undefined;
   /** It reports that everything is done. */
@@ -29,9 +28,19 @@ export type StickyComment = Pick<StickyIssue, 'key' | 'bodyWithin'> & {
 
 type CommentCalls = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updateComment' | 'deleteComment'>;
 
-/** Creates our comment or updates it; what people write around our text stays. Of several comments, the first one remains. */
-export async function keepComment(forge: CommentCalls, { number, key, bodyWithin, only, isSuccess = false }: StickyComment): Promise<void> {
-  const [ours, ...others] = await readOurs(forge, key, await forge.comments(number));
+/** Creates or updates our comments on a pull request; what people write around our text stays. Of several comments with one key, the first one remains. */
+export async function keepComments(forge: CommentCalls, number: number, wanted: readonly StickyComment[]): Promise<void> {
+  const comments = await forge.comments(number);
+  for (const one of wanted) await keepComment(forge, number, one, comments);
+}
+
+async function keepComment(
+  forge: CommentCalls,
+  number: number,
+  { key, bodyWithin, only, isSuccess = false }: StickyComment,
+  comments: readonly Comment[],
+): Promise<void> {
+  const [ours, ...others] = await readOurs(forge, key, comments);
   if (ours === undefined ? only === 'existing' || only === 'unsuccessful' : only === 'new') return;
   if (only === 'unsuccessful' && ours?.digest === noContent) return;
   const body = bodyAround(ours, { key, digest: isSuccess ? noContent : undefined, bodyWithin });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { findApprovedPlan, withPlanMarks } from '../../../src/forge/approved-plan.ts';
-import { keepComment, type StickyComment } from '../../../src/forge/sticky-posts.ts';
+import { keepComments, type StickyComment } from '../../../src/forge/sticky-posts.ts';
 import { writeStickyBody } from '../../../src/forge/sticky-body.ts';
 import { memoryForge, type MemoryForge } from '../../support/memory-forge.ts';
 
 const bot = 'ostiary-acme[bot]';
 
 function write(forge: MemoryForge, text: string, more: Partial<StickyComment> = {}): Promise<void> {
-  return keepComment(forge, { number: 7, key: ['plan'], bodyWithin: () => `## ${text}\n\nA report`, ...more });
+  return keepComments(forge, 7, [{ key: ['plan'], bodyWithin: () => `## ${text}\n\nA report`, ...more }]);
 }
 
 /** Returns the visible lines of each comment. */
