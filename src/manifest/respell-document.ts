@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, asObject } from '../model/json.ts';
 import { pointer, type Pointer, tokensOf } from '../model/pointer.ts';
 import { fieldName, type KindNames, respellIgnored, respellSpec, respellValue, type Spelling } from '../model/spec/spelling.ts';
-import type { DocumentEdit } from './edit/edit-file.ts';
+import type { DocumentEdit } from './edit/apply-edit.ts';
 import { defaultsKind } from './validate/validate-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { type DocumentEdit, editFile, type EditResult } from '../../src/manifest/edit/edit-file.ts';
+import type { DocumentEdit } from '../../src/manifest/edit/apply-edit.ts';
+import { editFile, type EditResult } from '../../src/manifest/edit/edit-file.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
@@ -143,6 +144,8 @@ describe('an edit of a document', () => {
   it('does not depend on line endings', () => {
     fc.assert(
       fc.property(yamlFile, fc.array(randomEdit, { minLength: 1, maxLength: 4 }), (file, wishes) => {
+        // A file without a line break gets line feeds.
+        fc.pre(file.text.includes('\n'));
         const edits = file.values.flatMap((value, index) =>
           wishes.flatMap((one) => {
             const given = editOf(one, value);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { DocumentEdit } from '../../src/manifest/edit/edit-file.ts';
+import type { DocumentEdit } from '../../src/manifest/edit/apply-edit.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { pointer, tokensOf } from '../../src/model/pointer.ts';
 import { anyValue } from '../support/yaml-document.ts';

@@ -199,16 +199,9 @@ export const commentChecks = [
   [
     'text around the comment approves nothing',
     'forge/approved-plan.ts',
-    "(readStickyBody(body)?.text ?? '').replace",
+    "(readAnyBody(body)?.text ?? '').replace",
     'body.replace',
     approved,
-  ],
-  [
-    'a part of another comment that a person pasted approves nothing',
-    'forge/sticky-body.ts',
-    "part.replaceAll(anyMark, '')",
-    'part',
-    ['unit/forge/sticky-posts.test.ts'],
   ],
   [
     'only the first lines of a comment name the plans that it shows',

@@ -36,7 +36,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt } from '../json-values.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
-import type { DocumentEdit } from '../edit/edit-file.ts';
+import type { DocumentEdit } from '../edit/apply-edit.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {

@@ -1,5 +1,5 @@
 import { collectEdges, createTagSelector } from '../collect-edges.ts';
-import type { DocumentEdit } from '../edit/edit-file.ts';
+import type { DocumentEdit } from '../edit/apply-edit.ts';
 import { readValueAt } from '../json-values.ts';
 import { type KindView, type Manifest, type SelectorField, findEditableLayer } from '../manifest.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';

@@ -96,10 +96,8 @@ function placeText(source: SourceText, site: ValueSite, written: ValueText): rea
   if (isCompact(source, site)) return [{ start, end, text: written.inline + lines }];
   const head = isBlockScalarSite(site) ? start + headerOf(text.slice(start, end)).length : end;
   const line = lineEnd(text, head);
-  return [
-    { start: written.inline === '' ? after : start, end: head, text: written.inline },
-    { start: line, end: Math.max(line, end), text: lines },
-  ];
+  const own: Splice = { start: written.inline === '' ? after : start, end: head, text: written.inline };
+  return lines === '' && line >= end ? [own] : [own, { start: line, end: Math.max(line, end), text: lines }];
 }
 
 type Content = { readonly start: number; readonly end: number; readonly after: number };

@@ -2,8 +2,8 @@ import { type CST, type Document, type Pair, type ParsedNode, type YAMLMap, type
 import { type YamlStyle, defaultStyle } from '../yaml/write-yaml.ts';
 
 /** Detects the style of a document, with defaults for what it does not show. */
-export function detectStyle(document: Document.Parsed, text: string, columnOf: (offset: number) => number): YamlStyle {
-  const seen = observeNodes(document.contents, columnOf);
+export function detectStyle(document: Document.Parsed, text: string): YamlStyle {
+  const seen = observeNodes(document.contents, (offset) => displayColumn(text, offset));
   const style = followMajority(defaultStyle, seen.nodes, []);
   const map = seen.nodes.find((node) => isMap(node) && isFlow(node) && node.items.length > 0);
   const list = seen.nodes.find((node) => isSeq(node) && isFlow(node) && node.items.length > 0);
@@ -294,4 +294,29 @@ function endOf(token: CST.SourceToken): number {
 
 function toSpan(token: CST.SourceToken): Span {
   return { start: token.offset, end: endOf(token) };
+}
+
+/** Returns whether only blanks precede an item on its line. */
+export function isAloneOnLine(text: string, { start }: SourceItem): boolean {
+  return text.slice(lineStart(text, start), start).trim() === '';
+}
+
+/** Returns the start of the comments directly above a line. */
+export function aboveComments(text: string, line: number): number {
+  let start = line;
+  while (start > 0 && /^[ \t]*#/.test(text.slice(lineStart(text, start - 1), start))) start = lineStart(text, start - 1);
+  return start;
+}
+
+/** Returns the end of an item's last line, and of the comments directly below it that are indented deeper. */
+export function endWithComments(text: string, { start, end }: SourceItem): number {
+  const column = displayColumn(text, start);
+  let last = text[end - 1] === '\n' ? end : lineEnd(text, end);
+  for (;;) {
+    const from = text[last - 1] === '\n' ? last : nextLineStart(text, last);
+    const line = text.slice(from, lineEnd(text, from));
+    const indent = /^ *(?=#)/.exec(line)?.[0].length;
+    if (indent === undefined || indent <= column || from <= last - 1) return last;
+    last = lineEnd(text, from);
+  }
 }

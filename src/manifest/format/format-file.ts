@@ -5,7 +5,7 @@ import { maskFrames } from '../source-map.ts';
 import { commentsOf } from '../yaml/comments.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
-import { aboveComments, endWithComments, isAloneOnLine } from '../edit/render-splices.ts';
+import { aboveComments, endWithComments, isAloneOnLine } from '../edit/source-text.ts';
 import {
   displayColumn,
   isFlow,

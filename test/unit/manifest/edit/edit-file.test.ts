@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DocumentEdit, editFile } from '../../../../src/manifest/edit/edit-file.ts';
+import type { DocumentEdit } from '../../../../src/manifest/edit/apply-edit.ts';
+import { editFile } from '../../../../src/manifest/edit/edit-file.ts';
 import type { Json } from '../../../../src/model/json.ts';
 
 const set = (path: string, value: Json): DocumentEdit => ({ edit: 'set', path, value });
