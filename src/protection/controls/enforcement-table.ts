@@ -37,10 +37,6 @@ export type EnforcementRow = {
   readonly commands?: EnforcementCell<'enforced' | 'none'>;
   /** What native sessions do with the analyzer, which blocks requests there and asks for no review; absent: nothing. */
   readonly analyzer?: EnforcementCell;
-  /** The files of the public gateway that say so. */
-  readonly source: readonly string[];
-  /** What sessions on a live gateway showed; everything else could only be read, and what its agent does in a library that is not public, in comments. */
-  readonly seen?: readonly string[];
 };
 
 const ssh = 'experimental.ssh_guardrails';
@@ -89,6 +85,7 @@ export const ofCommands: Readonly<Record<EnforcedControl, EnforcementCell>> = {
 /** Read in version 1.148 of the public gateway and its history. */
 export const enforcementTable: readonly EnforcementRow[] = [
   {
+    // In agent/controller/postgres.go.
     subtypes: ['postgres'],
     of: ['database'],
     native: {
@@ -97,21 +94,21 @@ export const enforcementTable: readonly EnforcementRow[] = [
       masking: masked,
       redaction: redacted,
     },
-    source: ['agent/controller/postgres.go'],
   },
   {
+    // In agent/controller/mysql.go, gateway/transport/client.go.
     subtypes: ['mysql'],
     of: ['database'],
     native: { input: refusingProtocol, output: refusingProtocol, masking: masked, redaction: onlyByInterface },
-    source: ['agent/controller/mysql.go', 'gateway/transport/client.go'],
   },
   {
+    // In agent/controller/mongodb.go, gateway/transport/client.go.
     subtypes: ['mongodb'],
     of: ['database'],
     native: { input: refusingProtocol, output: refusingProtocol, masking: masked, redaction: redacted },
-    source: ['agent/controller/mongodb.go', 'gateway/transport/client.go'],
   },
   {
+    // In agent/controller/mssql.go, agent/integration/mssql_test.go, gateway/transport/client.go.
     subtypes: ['mssql'],
     of: ['database'],
     native: {
@@ -121,15 +118,15 @@ export const enforcementTable: readonly EnforcementRow[] = [
       masking: onlyByInterface,
       redaction: onlyByInterface,
     },
-    source: ['agent/controller/mssql.go', 'agent/integration/mssql_test.go', 'gateway/transport/client.go'],
   },
   {
+    // In agent/controller/oracle.go.
     subtypes: ['oracledb'],
     of: ['database'],
     native: { input: 'enforced', output: 'enforced', masking: masked, redaction: redacted },
-    source: ['agent/controller/oracle.go'],
   },
   {
+    // In agent/controller/terminal.go, client/cmd/connect.go, common/proto/types.go.
     // A rule by itself is compared without a type. The command line of the gateway opens no native session of a database without subtype, dynamodb and cloudwatch.
     subtypes: ['', 'database', 'custom', 'command-line', 'dynamodb', 'cloudwatch', 'cloudmonitor', 'keyvaluedb'],
     native: {
@@ -138,9 +135,10 @@ export const enforcementTable: readonly EnforcementRow[] = [
       masking: masked,
       redaction: redacted,
     },
-    source: ['agent/controller/terminal.go', 'client/cmd/connect.go', 'common/proto/types.go'],
   },
   {
+    // In agent/controller/ssh.go, common/featureflag/featureflag.go, gateway/transport/client.go.
+    // Seen live: exec is not allowed for ssh type connections.
     subtypes: ['ssh', 'ssh-local', 'git', 'github'],
     of: ['application'],
     types: ['ssh'],
@@ -166,10 +164,9 @@ export const enforcementTable: readonly EnforcementRow[] = [
       redaction: onlyByInterface,
     },
     commands: onlyNative,
-    seen: ['exec is not allowed for ssh type connections'],
-    source: ['agent/controller/ssh.go', 'common/featureflag/featureflag.go', 'gateway/transport/client.go'],
   },
   {
+    // In agent/controller/httpproxy.go, agent/controller/httpproxy_aianalyzer.go, 0004-mcpproxy-connection-type.md.
     // The agent is sent the rules with each request, and reads method, URL, headers and body as one text; nothing says what it reads of responses.
     subtypes: ['kibana', 'grafana', 'kubernetes-token', 'httpproxy'],
     of: ['application', 'custom'],
@@ -180,9 +177,9 @@ export const enforcementTable: readonly EnforcementRow[] = [
       ...ofHttp,
     },
     analyzer: analyzedSince('1.95.0'),
-    source: ['agent/controller/httpproxy.go', 'agent/controller/httpproxy_aianalyzer.go', '0004-mcpproxy-connection-type.md'],
   },
   {
+    // In agent/controller/httpproxy.go, agent/controller/httpproxy_aianalyzer.go, common/proto/types.go, gateway/transport/client.go.
     subtypes: ['kubernetes', 'kubernetes-eks'],
     of: ['custom'],
     native: {
@@ -197,14 +194,10 @@ export const enforcementTable: readonly EnforcementRow[] = [
       ...ofHttp,
     },
     analyzer: analyzedSince('1.95.0'),
-    source: [
-      'agent/controller/httpproxy.go',
-      'agent/controller/httpproxy_aianalyzer.go',
-      'common/proto/types.go',
-      'gateway/transport/client.go',
-    ],
   },
   {
+    // In agent/controller/mcpproxy.go, agent/controller/mcpproxy_aianalyzer.go, 0004-mcpproxy-connection-type.md.
+    // Seen live: the open build refuses sessions with a guardrail.
     // The arguments of calls, the descriptions of tools, and the texts of results.
     subtypes: ['mcpproxy'],
     of: ['httpproxy', 'application', 'custom'],
@@ -216,19 +209,18 @@ export const enforcementTable: readonly EnforcementRow[] = [
     },
     analyzer: analyzedSince('1.131.0'),
     // The build without the library refuses such sessions.
-    seen: ['the open build refuses sessions with a guardrail'],
-    source: ['agent/controller/mcpproxy.go', 'agent/controller/mcpproxy_aianalyzer.go', '0004-mcpproxy-connection-type.md'],
   },
   {
+    // In agent/controller/tcp.go, gateway/transport/client.go.
+    // Seen live: bytes pass without a guardrail; with one, the session ends; exec is not allowed for tcp type connections.
     subtypes: ['tcp'],
     of: ['application'],
     types: ['tcp'],
     native: { input: refusing, output: refusing, masking: 'unchecked', redaction: onlyByInterface },
     commands: onlyNative,
-    seen: ['bytes pass without a guardrail; with one, the session ends', 'exec is not allowed for tcp type connections'],
-    source: ['agent/controller/tcp.go', 'gateway/transport/client.go'],
   },
   {
+    // In agent/controller/ssm.go, gateway/transport/client.go.
     subtypes: ['aws-ssm'],
     of: ['custom'],
     native: {
@@ -237,9 +229,9 @@ export const enforcementTable: readonly EnforcementRow[] = [
       masking: [notSaid, { is: 'unchecked' }],
       redaction: onlyByInterface,
     },
-    source: ['agent/controller/ssm.go', 'gateway/transport/client.go'],
   },
   {
+    // In gateway/rdp/irongw.go, gateway/rdp/rdp.go.
     // No guardrail is sent to the agent; only sessions in the browser hold frames back, which the agent reads by a provider of its own.
     subtypes: ['rdp'],
     of: ['custom'],
@@ -254,9 +246,9 @@ export const enforcementTable: readonly EnforcementRow[] = [
       ],
       redaction: onlyByInterface,
     },
-    source: ['gateway/rdp/irongw.go', 'gateway/rdp/rdp.go'],
   },
   {
+    // In agent/controller/terminal.go, common/proto/types.go.
     // The public gateway runs every other subtype as a command.
     subtypes: ['application'],
     types: ['application', 'custom'],
@@ -266,7 +258,6 @@ export const enforcementTable: readonly EnforcementRow[] = [
       masking: [notSaid, ...masked],
       redaction: redacted,
     },
-    source: ['agent/controller/terminal.go', 'common/proto/types.go'],
   },
 ];
 
@@ -274,5 +265,4 @@ export const enforcementTable: readonly EnforcementRow[] = [
 export const unknownType: EnforcementRow = {
   subtypes: [],
   native: { input: 'unclear', output: 'unclear', masking: 'unclear', redaction: [byInterface, { is: 'unclear' }] },
-  source: [],
 };
