@@ -8,7 +8,7 @@ import { isMissingRow, type LiveResource, type LiveState, liveById, rowFieldsOf 
 import type { ApplyEvent, Outcome, WrittenSecrets } from '../model/result/outcome.ts';
 import { changesSincePlan, changedFieldText, type ChangedField, isCompared, type PlannedObject } from './fingerprint.ts';
 import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup, type WrittenStep } from './request.ts';
-import { addToGroup, memoizeByList } from '../model/collections.ts';
+import { addToGroup, memoizeByObject } from '../model/collections.ts';
 import { compareText, equal, textsIn } from '../model/json.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -361,13 +361,13 @@ function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, se
 }
 
 /** Returns, for each object, the other ends of the attachments that the plan detaches. */
-const detachedEnds = memoizeByList((edges: readonly EdgeChange[]) => {
+const detachedEnds = memoizeByObject((edges: readonly EdgeChange[]) => {
   const detached = edges.filter(({ action }) => action === 'detach');
   return groupPairs(detached.flatMap(({ rule, connection }) => [[rule, connection] as const, [connection, rule] as const]));
 });
 
 /** Returns, for each object, the objects that list it in their attachments. */
-const objectsThatList = memoizeByList((resources: readonly LiveResource[]) =>
+const objectsThatList = memoizeByObject((resources: readonly LiveResource[]) =>
   groupPairs(resources.flatMap(({ id, edges }) => [...new Set(Object.values(edges).flat())].map((end) => [end, id] as const))),
 );
 

@@ -38,7 +38,7 @@ export function onFirstUse<Value>(make: () => Value): () => Value {
   return () => (known ??= { value: make() }).value;
 }
 
-/** Returns a function that computes something of an object on first use and keeps it with the object, so objects must not change. */
+/** Returns a function that computes something of an object on first use and keeps it with the object, so objects, such as lists, must not change. */
 export function memoizeByObject<Owner extends object, Result>(make: (owner: Owner) => Result): (owner: Owner) => Result {
   const known = new WeakMap<Owner, { readonly result: Result }>();
   return (owner) => {
@@ -46,11 +46,6 @@ export function memoizeByObject<Owner extends object, Result>(make: (owner: Owne
     known.set(owner, found);
     return found.result;
   };
-}
-
-/** Returns a function that computes something of a list on first use and keeps it with the list, so lists must not change. */
-export function memoizeByList<T, Result>(make: (list: readonly T[]) => Result): (list: readonly T[]) => Result {
-  return memoizeByObject(make);
 }
 
 /** Returns a function that answers each question about an object once, and reads the object itself once; objects must not change. */
@@ -74,7 +69,7 @@ export function firstOf(texts: readonly string[], most: number): string {
 
 /** Returns a function that indexes lists by key; the last entry of a key wins. Lists must not change. */
 export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
-  return memoizeByList((list) => {
+  return memoizeByObject((list) => {
     const index = new Map<ResourceId, T>();
     for (const entry of list) index.set(keyOf(entry), entry);
     return index;

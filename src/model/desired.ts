@@ -1,5 +1,5 @@
 import type { Diagnostic, DocumentDiagnostic, Position } from './diagnostic.ts';
-import { EdgeMap, memoizeByList, memoizeIndex } from './collections.ts';
+import { EdgeMap, memoizeByObject, memoizeIndex } from './collections.ts';
 import { canonical, equal, type JsonObject } from './json.ts';
 import { isWithinAny, type Pointer } from './pointer.ts';
 import type { AccessTest } from './protection/access-test.ts';
@@ -75,7 +75,7 @@ export const desiredByKey: (resources: readonly DesiredResource[]) => ReadonlyMa
 export type EdgesByEnds = Omit<EdgeMap<DeclaredEdge>, 'set'>;
 
 /** Indexes declared edges by their ends; the last edge with the same ends wins. The list must not change. */
-export const edgesByEnds: (edges: readonly DeclaredEdge[]) => EdgesByEnds = memoizeByList((edges) => new EdgeMap(edges));
+export const edgesByEnds: (edges: readonly DeclaredEdge[]) => EdgesByEnds = memoizeByObject((edges) => new EdgeMap(edges));
 
 /** A text that only readers of the repository know: `random`, the key of the config; otherwise a hash of the manifests that contain secrets. */
 export type DigestSecret = { readonly text: string; readonly random: boolean };

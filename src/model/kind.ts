@@ -1,4 +1,4 @@
-import { memoizeByList } from './collections.ts';
+import { memoizeByObject } from './collections.ts';
 import type { DesiredResource } from './desired.ts';
 import type { DocumentDiagnostic } from './diagnostic.ts';
 import { equal, type Json, type JsonObject } from './json.ts';
@@ -145,7 +145,7 @@ export function isClosed(kind: Kind | undefined, { spec }: { readonly spec: Json
   return isClosable(kind) && !isOpen(kind, spec);
 }
 
-const closableAmong = memoizeByList((fields: readonly FieldRule[]) =>
+const closableAmong = memoizeByObject((fields: readonly FieldRule[]) =>
   fields.flatMap(({ name, closed, empty }): readonly ClosableField[] =>
     closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }],
   ),

@@ -6,7 +6,7 @@ import {
   controlTypes,
   type PostureChange,
 } from '../model/protection/protection.ts';
-import { memoizeByList } from '../model/collections.ts';
+import { memoizeByObject } from '../model/collections.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { postureIn } from './posture/posture.ts';
@@ -30,7 +30,7 @@ export function buildProtectionMatrix(plan: Plan, snapshots: Pick<PlanSnapshots,
   });
   const distinct = [...shared.values()].flat();
   const empty = new Set(controlColumns.filter((column) => isLeftOut(column, distinct)).map(({ type }) => type));
-  const shown = memoizeByList((cells: ProtectionMatrixRow['cells']) => cells.filter(({ control }) => !empty.has(control)));
+  const shown = memoizeByObject((cells: ProtectionMatrixRow['cells']) => cells.filter(({ control }) => !empty.has(control)));
   return {
     columns: controlColumns.filter(({ type }) => !empty.has(type)),
     rows: rows.map((row) => ({ ...row, cells: shown(row.cells) })),

@@ -1,4 +1,4 @@
-import { appendAll, memoizeByList } from '../../model/collections.ts';
+import { appendAll, memoizeByObject } from '../../model/collections.ts';
 import { type DocumentDiagnostic, suggest, suggestWord, documentError, didYouMean } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { asArray, asObject, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
@@ -23,8 +23,8 @@ export function checkManifest(manifest: Manifest, targets: readonly string[]): r
   ];
 }
 
-const implyingFields = memoizeByList((fields: readonly FieldRule[]) => fields.filter(({ implied }) => implied !== undefined));
-const timedFields = memoizeByList((fields: readonly FieldRule[]) => fields.filter(({ timed }) => timed !== undefined));
+const implyingFields = memoizeByObject((fields: readonly FieldRule[]) => fields.filter(({ implied }) => implied !== undefined));
+const timedFields = memoizeByObject((fields: readonly FieldRule[]) => fields.filter(({ timed }) => timed !== undefined));
 
 /** Finds elements that a list contains although manifests do not state them: stated, they would differ from what is live. */
 function findImpliedElements({ view: { kind }, spec }: Manifest): readonly DocumentDiagnostic[] {

@@ -1,4 +1,4 @@
-import { addToGroup, memoizeByList } from '../collections.ts';
+import { addToGroup, memoizeByObject } from '../collections.ts';
 import type { FieldRule, Kind } from '../kind.ts';
 import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
@@ -54,7 +54,7 @@ export function specValueAt(fields: readonly FieldRule[], spec: JsonObject, path
   return objectAt(fields, spec, tokensOf(path));
 }
 
-const fieldsByName = memoizeByList(
+const fieldsByName = memoizeByObject(
   (fields: readonly FieldRule[]) => new Map<string | undefined, FieldRule>(fields.map((field) => [field.name, field])),
 );
 

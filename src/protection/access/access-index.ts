@@ -1,4 +1,4 @@
-import { addToGroup, memoizeByList } from '../../model/collections.ts';
+import { addToGroup, memoizeByObject } from '../../model/collections.ts';
 import { asText, compareText, type Json, textsIn, type JsonObject } from '../../model/json.ts';
 import { connectionsOf, type LiveResource } from '../../model/live.ts';
 import {
@@ -131,7 +131,7 @@ function viewOf<View>(
 }
 
 /** Reads the objects that no plan writes, once for each list of them. */
-const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
+const indexFixed = memoizeByObject((fixed: readonly LiveResource[]) => {
   const ofKind = (isKind: (id: ResourceId) => boolean): readonly LiveResource[] => fixed.filter(({ id }) => isKind(id));
   const requestRules = readViews(ofKind(isRequestRule), readRequestRule);
   const runbookRules = readViews(ofKind(isRunbookRule), readRunbookRule);

@@ -1,4 +1,4 @@
-import { memoizeByList } from '../../model/collections.ts';
+import { memoizeByObject } from '../../model/collections.ts';
 import { asObject, asText, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced } from './compare-controls.ts';
@@ -107,7 +107,7 @@ function blockedName({ name, text = name, form }: Control, isPart: boolean): str
 }
 
 /** Returns the rules of controls, one set for each list: many connections share it. */
-const rulesOf = memoizeByList(
+const rulesOf = memoizeByObject(
   (controls: readonly Control[]): ReadonlySet<ResourceId> => new Set(controls.flatMap(({ rules }) => rules ?? [])),
 );
 

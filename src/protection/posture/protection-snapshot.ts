@@ -11,7 +11,7 @@ import {
 import { describedVersions, hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
-import { memoizeByList, memoizeByObject } from '../../model/collections.ts';
+import { memoizeByObject } from '../../model/collections.ts';
 import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
@@ -327,7 +327,7 @@ function indexAttributes(resources: ProtectionSnapshot['resources']): Protection
   return rulesByAttribute;
 }
 
-const rulesByConnection = memoizeByList((edges: readonly EdgeEnds[]): ProtectionSnapshot['edges'] => {
+const rulesByConnection = memoizeByObject((edges: readonly EdgeEnds[]): ProtectionSnapshot['edges'] => {
   const { edges: attached, rulesOf } = editableEdges();
   for (const { rule, connection } of edges) rulesOf(connection).add(rule);
   return attached;

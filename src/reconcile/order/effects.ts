@@ -1,4 +1,4 @@
-import { addToGroup, memoizeByList, onFirstUse } from '../../model/collections.ts';
+import { addToGroup, memoizeByObject, onFirstUse } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { isClosable, type FieldRule, type Kind, type Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
@@ -121,7 +121,7 @@ export function writesLate({ fields }: Pick<Change, 'fields'>, kind: Kind): bool
   return fields.some(({ path, held }) => held !== true && isWithinAny(path, late));
 }
 
-const lateFields = memoizeByList((fields: readonly FieldRule[]): readonly Pointer[] =>
+const lateFields = memoizeByObject((fields: readonly FieldRule[]): readonly Pointer[] =>
   fields.flatMap(({ name, late }) => (late === undefined ? [] : [pointer(name)])),
 );
 
