@@ -92,7 +92,7 @@ const redirects = new Set([301, 302, 307, 308]);
 export function fetchWithin(
   addresses: readonly string[],
   patience: number,
-  request: SendRequest = fetch,
+  request: SendRequest,
 ): (address: string, init: RequestInit) => Promise<Response> {
   const origins = new Set(addresses.map((address) => new URL(address).origin));
   const send = async (url: URL, init: RequestInit, hops: number): Promise<Response> => {

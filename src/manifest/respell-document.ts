@@ -56,7 +56,7 @@ export function respellEdit(edit: DocumentEdit, stated: JsonObject, names: KindN
   if (names === undefined || top !== 'spec' || field === undefined) return edit;
   const nameOf = (one: string): string => (Object.hasOwn(stated, one) ? one : fieldName(names, one));
   const path = pointer('spec', nameOf(field), ...rest);
-  const order = 'order' in edit && edit.order !== undefined ? { order: edit.order.map(nameOf) } : {};
+  const order = 'order' in edit ? { order: edit.order.map(nameOf) } : {};
   return 'value' in edit && rest.length === 0
     ? { ...edit, path, ...order, value: respellValue(names, field, edit.value) }
     : { ...edit, path, ...order };

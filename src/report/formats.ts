@@ -57,11 +57,7 @@ export async function renderReport(document: ReportDocument, format: FormatName,
 }
 
 /** Renders a document like `renderReport`, in pieces: a JSON document may be longer than the longest string. */
-export async function renderReportPieces(
-  document: ReportDocument,
-  format: FormatName,
-  options: RenderOptions = {},
-): Promise<Iterable<string>> {
+export async function renderReportPieces(document: ReportDocument, format: FormatName, options: RenderOptions): Promise<Iterable<string>> {
   const found = formatNamed(format);
   return 'loadJson' in found ? jsonPieces((await found.loadJson())(document)) : [await renderReport(document, format, options)];
 }

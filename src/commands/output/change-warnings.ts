@@ -39,7 +39,7 @@ function indexByPlace(resources: readonly DesiredResource[]): (at: Position) => 
   return (at) => {
     for (const resource of isIndexed ? [] : resources) {
       const start = resource.locate('');
-      if (start !== undefined) addToGroup(byFile, start.file, { resource, line: start.line });
+      addToGroup(byFile, start.file, { resource, line: start.line });
     }
     isIndexed = true;
     const before = byFile.get(at.file)?.filter(({ line }) => line <= at.line) ?? [];

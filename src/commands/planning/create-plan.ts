@@ -83,7 +83,7 @@ export async function createPlan(
   project: OpenProject,
   flags: CreatePlanFlags,
   context: CliContext,
-  options: CreatePlanOptions = {},
+  options: CreatePlanOptions,
 ): Promise<CreatedRun> {
   return withInput(project, { flags, context, ...options }, async (gathered) => runOf(gathered, await draftAndReview(gathered), flags));
 }

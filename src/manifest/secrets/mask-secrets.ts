@@ -45,7 +45,7 @@ function collect(schema: JsonObject, node: JsonObject, value: JsonObject, path: 
     const hides =
       field === undefined || 'not' in field || (mode !== undefined && !(mode === 'base64' && isObject(child)) && holdsValue(child));
     marks.push({ path: at, key, hides: hides || mode === 'base64' });
-    if (hides || field === undefined) continue;
+    if (hides) continue;
     if (mode === 'base64') collectSecrets(child, at, marks);
     else if (isObject(child)) collect(schema, field, child, at, marks);
     else if (Array.isArray(child)) collectEntries(schema, field, child, at, marks);

@@ -208,8 +208,8 @@ export function sortPlaces(places: MemberSort['places']): MemberSort['places'] {
  */
 export function memberSortsBy(
   states: readonly ConnectionAccess[],
-  others: readonly (readonly string[])[] = [],
-  adding: readonly (readonly string[])[] = [],
+  others: readonly (readonly string[])[],
+  adding: readonly (readonly string[])[],
 ): readonly MemberSort[] {
   const asked = states.flatMap(({ rules }) =>
     [rules.jit, rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),

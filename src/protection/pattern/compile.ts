@@ -5,7 +5,6 @@ import { hasFewStates, type PatternNode } from './automaton.ts';
 
 /** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */
 export type Pattern = {
-  readonly node: PatternNode;
   readonly size: number;
   readonly finds: (text: string) => boolean | undefined;
   /** Returns a text like those on which a backtracking engine takes exponential time; undefined if none is found. */
@@ -76,7 +75,7 @@ export function compilePattern(text: string, budget: PatternBudget = fullBudget(
     budget.work -= compact === true ? 0 : work;
     return machine.test(sample);
   };
-  return { pattern: { node: read.node, size, finds, slowText: () => findExponential(read.node, budget) } };
+  return { pattern: { size, finds, slowText: () => findExponential(read.node, budget) } };
 }
 
 /** What to write instead of a construct, by why it is rejected and what is there. */

@@ -67,7 +67,7 @@ export function simulateMasking(spec: JsonObject, text: string, patterns: Patter
       typeof regex === 'string' && regex !== '' && !isWord ? searchPattern(patterns(regex), text) : { found: isWord, broken: false };
     const isEnough = typeof threshold !== 'number' || (typeof score === 'number' ? score : 0) >= threshold;
     if (by.found) (isEnough ? found : below).push(name);
-    else if ('why' in by && by.why !== undefined) doubts.set(name, by.why);
+    else if ('why' in by) doubts.set(name, by.why);
   }
   return { found, below, uncertain: doubts };
 }

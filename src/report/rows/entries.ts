@@ -20,7 +20,7 @@ const ranks: Readonly<Record<GroupName, RowsBlock['rank']>> = {
 };
 
 /** Returns a group of changes as rows, with the attachments that no change writes; `warnings` are about the manifests of changed objects. */
-export function groupRows(group: ChangeGroup, warnings: ReadonlyMap<string, readonly Diagnostic[]> = new Map()): RowsBlock {
+export function groupRows(group: ChangeGroup, warnings: ReadonlyMap<string, readonly Diagnostic[]>): RowsBlock {
   const { name, title, edges } = group;
   const held = edges.map((edge): Entry => ({
     name: edgeText(edge),

@@ -45,9 +45,9 @@ const needsQuotes =
 /** Matches text that would end an entry of a list or an object. */
 const needsQuotesInside = /[,[\]{}"]|: /;
 
-/** Returns a JSON value on one line: strings quoted only if needed, lists `[a, b]`, objects `{ a: 1 }`; clipped to the width. */
-export function inlineValue(value: Json, columns: number = Number.POSITIVE_INFINITY): string {
-  return clip(typeof value === 'string' ? stringText(value) : print(value), columns);
+/** Returns a JSON value on one line: strings quoted only if needed, lists `[a, b]`, objects `{ a: 1 }`. */
+export function inlineValue(value: Json): string {
+  return typeof value === 'string' ? stringText(value) : print(value);
 }
 
 /** The longest value that people see, in characters; JSON has all of it. */

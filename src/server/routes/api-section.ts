@@ -76,7 +76,7 @@ export const undecryptableFields: JsonObject = {
 };
 
 /** Returns a query parameter. */
-export function queryParameter(name: string, description: string, schema: JsonObject = { type: 'string' }): Parameter {
+export function queryParameter(name: string, description: string, schema: JsonObject): Parameter {
   return { name, in: 'query', description, schema };
 }
 

@@ -244,7 +244,7 @@ async function replaceEdges(trx: Transaction<Tables>, { sides }: Collection, { i
 async function releaseEdges(trx: Transaction<Tables>, { sides }: Collection, id: string, author: Author): Promise<void> {
   for (const side of sides) {
     const rows = await trx.selectFrom(side.table).select(side.other).where(side.own, '=', id).execute();
-    const ids = rows.map((row) => row[side.other]).filter((other) => other !== undefined);
+    const ids = rows.map((row) => row[side.other]);
     if (ids.length > 0) checkManager(side, await bumpOtherEnds(trx, side, ids, author), author);
   }
 }
