@@ -52,7 +52,7 @@ const own: Readonly<Record<string, readonly ActionMode[]>> = {
   sarif: all,
   status: all,
   'working-directory': all,
-  label: ['validate', ...planning],
+  label: ['validate', 'targets', ...planning],
   overrides: planning,
   assignees: ['drift'],
   labels: ['drift'],

@@ -5,14 +5,14 @@ import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { PullRequest } from '../forge/forge.ts';
 import type { Forge } from '../forge/forge.ts';
 import { openRunForge, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
-import { keepComment, type StickyComment } from '../forge/sticky-posts.ts';
+import { keepComments, type StickyComment } from '../forge/sticky-posts.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
 import { projectKeyOf, type ActionInputs, type ProjectInputs } from './inputs.ts';
 import { commitsSince, containsCommit, findCommit } from '../git/repository.ts';
 
-type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
+type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number, unaffected?: string) => string };
 
 /**
  * Comments on the pull requests, open or merged, with a section for each target, and reports deployments. Returns the diagnostics of each
@@ -31,13 +31,15 @@ type CommentPlaces = Pick<StickyComment, 'only' | 'isSuccess'> & {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Writes the comments of a step, each with the sections of all its targets. */
+/** Writes the comments of a step. */
 async function writeComments(results: readonly ReportedTask[]): Promise<readonly Diagnostic[]> {
   const [first] = results;
   if (first === undefined) return [];
   const { inputs, run } = first.task;
-  if (inputs.mode === 'validate' || inputs.mode === 'targets' || !inputs.comment) return [];
-  if (inputs.token === '') return missingTokenOf(run);
+  const comments = commentsOf(first, results);
+  if (inputs.mode === 'validate' || comments.length === 0 || !inputs.comment) return [];
+  // A list of targets needs no token.
+  if (inputs.token === '') return inputs.mode === 'targets' ? [] : missingTokenOf(run);
   const forge = openRunForge(first.task, first);
   const { value: places = nowhere, diagnostics } = await withForgeErrors(
     () => (inputs.mode === 'apply' ? outcomePlaces(forge, results) : planPlaces(forge, first, results)),
@@ -46,11 +48,27 @@ async function writeComments(results: readonly ReportedTask[]): Promise<readonly
   const { numbers, diagnostics: unsearched, ...how } = places;
   let found = [...unsearched, ...diagnostics];
   for (const number of numbers) {
-    const comment = { number, key: commentKeyOf(inputs), bodyWithin: (limit: number) => bodyOf(results, limit), ...how };
-    const kept = await withForgeErrors(() => keepComment(forge, comment), `the comment on ${run.names.request} ${number}`);
+    const kept = await withForgeErrors(
+      () =>
+        keepComments(
+          forge,
+          number,
+          comments.map((one) => ({ ...one, ...how })),
+        ),
+      `the comment on ${run.names.request} ${number}`,
+    );
     found = [...found, ...kept.diagnostics];
   }
   return found;
+}
+
+/** Returns the comment of a step, with the sections of all its targets; a list of targets replaces the plans of those that are no longer affected. */
+function commentsOf(first: ReportedTask, results: readonly ReportedTask[]): readonly Pick<StickyComment, 'key' | 'bodyWithin'>[] {
+  const { inputs } = first.task;
+  if (inputs.mode !== 'targets') return [{ key: commentKeyOf(inputs), bodyWithin: (limit) => bodyOf(results, limit) }];
+  return (first.findings.unaffected ?? []).map((name) => {
+    return { key: commentKeyOf({ ...inputs, mode: 'plan', selected: name }), bodyWithin: (limit) => first.markdown(limit, name) };
+  });
 }
 
 const nowhere: CommentPlaces = { numbers: [], diagnostics: [] };
@@ -99,7 +117,7 @@ export function planNameOf(inputs: ProjectInputs): readonly string[] {
 
 async function planPlaces(forge: Forge, { task }: ReportedTask, results: readonly ReportedTask[]): Promise<CommentPlaces> {
   const { run } = task;
-  const { pullRequest } = run;
+  const pullRequest = run.pullRequest ?? (await mentionedRequest(forge, task));
   // The token of a fork's run is read-only; the job summary has the report.
   if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return nowhere;
   const { number } = pullRequest;
@@ -109,6 +127,12 @@ async function planPlaces(forge: Forge, { task }: ReportedTask, results: readonl
   if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout)))
     return { numbers: [], diagnostics: [outrun(run, number)] };
   return { numbers: [number], only: results.every(isQuiet) ? 'existing' : undefined, diagnostics: [] };
+}
+
+/** Returns the pull request of an event that only mentions it, with the commit that is checked out for it. */
+async function mentionedRequest(forge: Forge, { run: { mention }, checkout }: ActionTask): Promise<PullRequest | undefined> {
+  const found = mention?.by === 'event' ? await forge.readPullRequest(mention.number) : undefined;
+  return found && { ...found, head: checkout.commit };
 }
 
 /** Returns whether the forge's answer is older than the event of this run: its head is an earlier commit of the branch, or the one before the push. */

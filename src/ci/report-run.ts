@@ -74,7 +74,7 @@ async function commentsOf(results: readonly TaskResult[]): Promise<readonly (rea
   const commenting = results.flatMap((target, index) =>
     target.task === undefined || target.task.step.mode === 'drift'
       ? []
-      : [{ ...target, task: target.task, index, markdown: (limit: number) => markdownOf(target, limit) }],
+      : [{ ...target, task: target.task, index, markdown: (limit: number, unaffected?: string) => markdownOf(target, limit, unaffected) }],
   );
   const found = await commentOnPullRequests(commenting);
   return results.map((_, index) => found[commenting.findIndex((one) => one.index === index)] ?? []);
@@ -153,7 +153,8 @@ function findingsOf(results: readonly TaskResult[], task: ActionTask | undefined
   return { targets: results.map((one) => ({ ...one.findings, target: targetNameOf(one.task) })), version, pathOf, fallback };
 }
 
-function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {
+/** Renders the report of a target, or of one that is no longer affected. */
+function markdownOf({ task, findings, exitCode }: TaskResult, limit: number, unaffected?: string): string {
   const { diagnostics, plan, result } = findings;
   if (task === undefined) return runReportMarkdown({ title: 'Nothing was done', notes: [], ...runBody({ diagnostics }), version }, limit);
   const { run, step, checkout, inputs } = task;
@@ -163,7 +164,7 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   const isRefused = step.mode === 'apply' && exitCode === 6 && plan !== undefined && result === undefined;
   return runReportMarkdown(
     {
-      title: titleOf(task, exitCode, findings),
+      title: unaffected === undefined ? titleOf(task, exitCode, findings) : unaffectedTitle(unaffected, inputs),
       isTitled: isRefused,
       notes: isRefused ? [...step.notes, liveText(plan.base)] : step.notes,
       comments: task.comments,
@@ -181,6 +182,10 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
 function knownCommit({ run, checkout: { commit } }: ActionTask): string {
   const { pullRequest, mention } = run;
   return pullRequest !== undefined && !pullRequest.merged && mention === undefined && commit === run.commit ? pullRequest.head : commit;
+}
+
+function unaffectedTitle(target: string, { label }: ActionInputs): string {
+  return `The plan of ${labeledName(target, label)} is the same as without this change`;
 }
 
 /** Returns what is live after an apply that was refused. */

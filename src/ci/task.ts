@@ -27,8 +27,9 @@ import type { CommentLink } from '../report/markdown/comment.ts';
 export type Findings = Omit<TargetFindings, 'target'> & {
   /** The file that the plan was saved in. */
   readonly saved?: string;
-  /** The names of the targets that the change affects. */
+  /** The names of the targets that the change affects, and of the others. */
   readonly affected?: readonly string[];
+  readonly unaffected?: readonly string[];
 };
 
 /** Adds an event; drops repeated diagnostics, and diagnostics that repeat a refusal of the plan. */

@@ -1,6 +1,13 @@
 import { configRefOption, configOption, type DefineCommand, formatOption, groups, type OutputFlags } from './context/options.ts';
 import { printerFor } from './output/printer.ts';
-import { type AffectedFlags, affectedDocument, affectedLines, affectedNames, findAffectedTargets } from './planning/affected-targets.ts';
+import {
+  type AffectedFlags,
+  affectedDocument,
+  affectedLines,
+  affectedNames,
+  findAffectedTargets,
+  unaffectedNames,
+} from './planning/affected-targets.ts';
 import { requireWritable } from './output/emit.ts';
 import { writeReport } from '../disk/write.ts';
 import { outputPath } from '../project/resolved-config.ts';
@@ -26,7 +33,7 @@ async function runTargets(flags: TargetsFlags, context: CliContext): Promise<num
   const affected = await findAffectedTargets(flags, context);
   const { print, printDocument, diagnostics } = printerFor(context, flags);
   context.onEvent?.({ diagnostics: affected.diagnostics });
-  context.onEvent?.({ affected: affectedNames(affected) });
+  context.onEvent?.({ affected: affectedNames(affected), unaffected: unaffectedNames(affected) });
   diagnostics(affected.diagnostics);
   if (format === 'json') printDocument({ version: 1, ...affectedDocument(affected) });
   else for (const line of affectedLines(affected)) print(`${escapeTerminal(line)}\n`);

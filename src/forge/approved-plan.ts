@@ -1,6 +1,6 @@
 import type { ForgeNames } from './ci-system.ts';
 import type { Comment, Forge, PullRequestSummary } from './forge.ts';
-import { contentDigest, readAnyBody } from './sticky-body.ts';
+import { contentDigest, readStickyBody } from './sticky-body.ts';
 import { byThisAccount } from './sticky-posts.ts';
 
 /** The digest of the plan that a pull request showed, or the reason why there is none. */
@@ -48,7 +48,7 @@ export async function findApprovedPlan(
   const { number, head } = pullRequest;
   const ours = await byThisAccount(
     forge,
-    (await forge.comments(number)).filter(({ body }) => readAnyBody(body) !== undefined),
+    (await forge.comments(number)).filter(({ body }) => readStickyBody(body) !== undefined),
   );
   if (ours.length === 0) return { reason: `${request} ${number} has no comment by Ostiary` };
   const versions = await Promise.all(ours.map(async (comment) => ({ comment, ...(await forge.latestOf(comment)) })));
@@ -72,7 +72,7 @@ function isOther(editor: string | undefined, comment: Comment): boolean {
 
 /** Returns the plans of a name that a comment shows; its first lines name them, and contain no text from a plan. */
 function plansIn(body: string, name: readonly string[]): readonly { readonly digest: string; readonly commit: string }[] {
-  const lines = (readAnyBody(body)?.text ?? '').replace(/^#[^\n]*\n/, '').split('\n');
+  const lines = (readStickyBody(body)?.text ?? '').replace(/^#[^\n]*\n/, '').split('\n');
   const marks = lines.map((line) => planLine.exec(line));
   const end = marks.indexOf(null);
   return marks.slice(0, end === -1 ? marks.length : end).flatMap((mark) => {

@@ -1,4 +1,4 @@
-import type { Forge, Issue, Label } from './forge.ts';
+import type { Comment, Forge, Issue, Label } from './forge.ts';
 import { withForgeErrors } from './forge-errors.ts';
 import { contentDigest, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
 import type { Checked } from '../model/diagnostic.ts';
@@ -20,7 +20,6 @@ export async function byThisAccount<T extends Pick<Post, 'author'>>(
 
 /** A comment that every run of a step writes again. */
 export type StickyComment = Pick<StickyIssue, 'key' | 'bodyWithin'> & {
-  readonly number: number;
   /** It is written only if there is none yet, only if there is one, or only if that one does not report a success. */
   readonly only?: 'new' | 'existing' | 'unsuccessful' | undefined;
   /** It reports that everything is done. */
@@ -29,16 +28,25 @@ export type StickyComment = Pick<StickyIssue, 'key' | 'bodyWithin'> & {
 
 type CommentCalls = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updateComment' | 'deleteComment'>;
 
-/** Creates our comment or updates it; what people write around our text stays. Of several comments, the first one remains. */
-export async function keepComment(forge: CommentCalls, { number, key, bodyWithin, only, isSuccess = false }: StickyComment): Promise<void> {
-  const found = await readOurs(forge, key, await forge.comments(number));
-  const [ours, ...others] = found.toSorted((left, right) => left.id - right.id);
+/** Creates or updates our comments on a pull request; what people write around our text stays. Of several comments with one key, the first one remains. */
+export async function keepComments(forge: CommentCalls, number: number, wanted: readonly StickyComment[]): Promise<void> {
+  const comments = await forge.comments(number);
+  for (const one of wanted) await keepComment(forge, number, one, comments);
+}
+
+async function keepComment(
+  forge: CommentCalls,
+  number: number,
+  { key, bodyWithin, only, isSuccess = false }: StickyComment,
+  comments: readonly Comment[],
+): Promise<void> {
+  const [ours, ...others] = await readOurs(forge, key, comments);
   if (ours === undefined ? only === 'existing' || only === 'unsuccessful' : only === 'new') return;
   if (only === 'unsuccessful' && ours?.digest === noContent) return;
   const body = bodyAround(ours, { key, digest: isSuccess ? noContent : undefined, bodyWithin });
   if (ours === undefined) await forge.createComment(number, body);
   else if (!sameText(ours.body, body)) await forge.updateComment(number, ours.id, body);
-  for (const { id } of others) await forge.deleteComment(number, id);
+  for (const { id, isMixed } of others) if (!isMixed) await forge.deleteComment(number, id);
 }
 
 /** Compares texts as GitHub stores them: trimmed, with line ends of its own. */
@@ -103,7 +111,7 @@ async function say(forge: Forge, number: number, word: string): Promise<Checked<
 
 type Read<T> = T & NonNullable<ReturnType<typeof readStickyBody>>;
 
-/** Returns the posts of this account that have the key, with their parts. */
+/** Returns the posts of this account that have the key, with their parts; the last ones have marks of others, too. */
 async function readOurs<T extends Post>(
   forge: Pick<Forge, 'whoAmI'>,
   key: readonly string[],
@@ -113,7 +121,7 @@ async function readOurs<T extends Post>(
     const parts = readStickyBody(one.body, key);
     return parts === undefined ? [] : [{ ...one, ...parts }];
   });
-  return byThisAccount(forge, marked);
+  return (await byThisAccount(forge, marked)).toSorted((left, right) => Number(left.isMixed) - Number(right.isMixed));
 }
 
 type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: string | undefined };

@@ -199,9 +199,16 @@ export const commentChecks = [
   [
     'text around the comment approves nothing',
     'forge/approved-plan.ts',
-    "(readAnyBody(body)?.text ?? '').replace",
+    "(readStickyBody(body)?.text ?? '').replace",
     'body.replace',
     approved,
+  ],
+  [
+    'a part of another comment that a person pasted approves nothing',
+    'forge/sticky-body.ts',
+    "part.replaceAll(anyMark, '')",
+    'part',
+    ['unit/forge/sticky-posts.test.ts'],
   ],
   [
     'only the first lines of a comment name the plans that it shows',

@@ -43,6 +43,7 @@ const optionAnswers: readonly OptionAnswer[] = [
     answer: 'files and folders are arguments: ostiary COMMAND VALUE',
     value: 'access/orders.yaml',
   },
+  { names: ['--color', '--colors'], answer: 'set FORCE_COLOR=1: it prints colors without a terminal' },
   {
     names: ['--url'],
     commands: ['init'],

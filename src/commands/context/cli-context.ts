@@ -22,8 +22,8 @@ export type CommandEvent =
   | { readonly diagnostics: readonly Diagnostic[] }
   | { readonly plan: Plan; readonly result?: ApplyResult; readonly replay?: Replay | undefined }
   | { readonly drift: Drift }
-  /** The names of the targets that a change affects. */
-  | { readonly affected: readonly string[] }
+  /** The names of the targets that a change affects, and of the others. */
+  | { readonly affected: readonly string[]; readonly unaffected: readonly string[] }
   /** The file that a plan was saved in. */
   | { readonly saved: string };
 

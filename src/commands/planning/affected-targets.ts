@@ -102,6 +102,11 @@ export function affectedNames({ targets }: Pick<AffectedTargets, 'targets'>): re
   return targets.flatMap(({ name, reasons }) => (reasons.length === 0 ? [] : [name]));
 }
 
+/** Returns the names of the targets whose plans are the same as without the change. */
+export function unaffectedNames({ targets }: Pick<AffectedTargets, 'targets'>): readonly string[] {
+  return targets.flatMap(({ name, reasons }) => (reasons.length === 0 ? [name] : []));
+}
+
 const mostNames = 5;
 
 /** Returns `Affected targets: eu-west, us-east`; undefined are those that could not be listed. */
@@ -134,6 +139,6 @@ export function affectedDocument({ since, targets }: AffectedTargets): JsonObjec
     targets: targets.flatMap(({ name, reasons }) =>
       reasons.length === 0 ? [] : [{ target: name, reasons: reasons.map(({ is, names }) => ({ reason: is, names })) }],
     ),
-    unaffected: targets.flatMap(({ name, reasons }) => (reasons.length === 0 ? [name] : [])),
+    unaffected: unaffectedNames({ targets }),
   };
 }

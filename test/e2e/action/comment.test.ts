@@ -51,6 +51,10 @@ describe('the comment', () => {
     expect(updated?.body).toContain(commit.slice(0, 10));
     expect(updated?.body.startsWith(words)).toBe(true);
 
+    await github.person.issues.updateComment({ ...place, comment_id: id, body: updated?.body.replace(/^<!-- ostiary .*$/m, '') ?? '' });
+    expect((await plan(there, moved)).code).toBe(0);
+    expect(await commentsOn(github, pull.number)).toEqual([updated]);
+
     const late = await plan(there, pull);
     expect(late.stdout).toContain('forge/newer-commit');
     expect(await commentsOn(github, pull.number)).toEqual([updated]);

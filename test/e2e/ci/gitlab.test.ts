@@ -65,6 +65,19 @@ test('a merge request of a fork is only validated, because its jobs have no secr
   expect(notesOn(iid)).toEqual([expect.stringContaining('It approves no apply.')]);
 });
 
+test('a person who writes above a note and removes its first hidden line, or pastes that of another, causes no second one', async () => {
+  push('noted', { 'access/noted.yaml': connection('noted', { reviewers: ['dba'] }) });
+  const iid = bench.gitlab().open('noted');
+  const mark = /^<!-- ostiary .*-->$/m;
+  for (const instead of ['', `<!-- ostiary ${'0'.repeat(32)} -->`]) {
+    expect(await planRequest(iid)).toMatchObject({ code: 0 });
+    const [note] = bench.gitlab().requests.find((one) => one.iid === iid)?.notes ?? [];
+    bench.gitlab().edit(iid, note?.id ?? 0, `Please look!\n\n${note?.body.replace(mark, instead)}`);
+  }
+  expect(await planRequest(iid)).toMatchObject({ code: 0 });
+  expect(notesOn(iid)).toEqual([expect.stringMatching(/^(?:Please look!\n\n){2}### Plan for `production`: /)]);
+});
+
 test('text of manifests mentions no one and runs no quick action', async () => {
   const text = ['```', '/merge', '@everyone #1 !1 ~bug %v1', '````', '/approve'].join('\n');
   push('text', { 'access/text.yaml': connection('text', { reviewers: ['dba'], command: ['sh', '-c', text] }) });

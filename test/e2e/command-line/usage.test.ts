@@ -23,6 +23,8 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['paln', 'unknown command "paln"', 'did you mean plan?'],
   ['import', 'unknown command "import"', 'ostiary pull imports a gateway as manifests; ostiary apply writes manifests to the gateway'],
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
+  ['plan --color=always', 'unknown option "--color=always"', 'set FORCE_COLOR=1: it prints colors without a terminal'],
+  ['drift --color', 'unknown option "--color"', 'set FORCE_COLOR=1: it prints colors without a terminal'],
   ['plan -out=plan.json', 'unknown option "-out=plan.json"', 'did you mean --out?'],
   ['apply -f access/orders.yaml', 'unknown option "-f"', 'files and folders are arguments: ostiary apply access/orders.yaml'],
   [

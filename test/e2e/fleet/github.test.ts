@@ -212,6 +212,7 @@ describe('the example of three gateways on GitHub', () => {
     const jobs = await runWorkflow('plan-matrix', moved);
     expect(codesOf(jobs)).toEqual({ targets: 0, 'plan eu-west': 0, planned: 0 });
     expect(jobs.get('targets')?.outputs).toMatchObject({ outcome: 'listed', affected: '["eu-west"]' });
+    expect(await titlesOn(number)).toEqual([['Plan for `eu-west`'], ['Plan for `eu-west`']]);
 
     const commented = await propose(`# the first gateway\n${overlay}`, 'commented');
     expect(codesOf(await runWorkflow('plan', commented))).toEqual({ check: 0, plan: 0 });
@@ -219,5 +220,6 @@ describe('the example of three gateways on GitHub', () => {
     expect(none?.body).toContain('### No target is affected\n');
     expect(none?.body).toContain('The plan of each of the 3 targets is the same as without this change.');
     expect(codesOf(await runWorkflow('plan-matrix', commented))).toEqual({ targets: 0, planned: 0 });
+    expect(await titlesOn(number)).toEqual([['No target is affected'], ['The plan of eu-west is the same as without this change']]);
   });
 });

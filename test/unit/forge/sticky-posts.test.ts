@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { findApprovedPlan, withPlanMarks } from '../../../src/forge/approved-plan.ts';
-import { keepComment, type StickyComment } from '../../../src/forge/sticky-posts.ts';
+import { keepComments, type StickyComment } from '../../../src/forge/sticky-posts.ts';
+import { writeStickyBody } from '../../../src/forge/sticky-body.ts';
 import { memoryForge, type MemoryForge } from '../../support/memory-forge.ts';
 
 const bot = 'ostiary-acme[bot]';
 
 function write(forge: MemoryForge, text: string, more: Partial<StickyComment> = {}): Promise<void> {
-  return keepComment(forge, { number: 7, key: ['plan'], bodyWithin: () => `## ${text}\n\nA report`, ...more });
+  return keepComments(forge, 7, [{ key: ['plan'], bodyWithin: () => `## ${text}\n\nA report`, ...more }]);
 }
 
 /** Returns the visible lines of each comment. */
@@ -54,6 +55,9 @@ const quoteOf = (body: string): string =>
     .replaceAll(/^/gm, '> ');
 const withLineEnds = (body: string): string => body.replaceAll('\n', '\r\n');
 
+const withoutMark = (body: string): string => body.replace(/^<!-- ostiary [0-9a-f]{32} -->\n/m, '');
+const markOf = (step: string): string => /^<!-- ostiary .*$/m.exec(writeStickyBody([step], undefined, ''))?.[0] ?? '';
+
 test.each<readonly [string, (body: string) => string, readonly string[]]>([
   ['above it', (body) => `Look!\n\n${body}`, ['Look!', '## Second', 'A report']],
   ['on the line above it', (body) => `Look!\n${body}`, ['Look!', '## Second', 'A report']],
@@ -63,6 +67,9 @@ test.each<readonly [string, (body: string) => string, readonly string[]]>([
   ['in the middle of it', (body) => body.replace('A report', 'A report\n\nWhy?'), ['## Second', 'A report']],
   ['in place of its heading', (body) => body.replace('## First\n', 'Look!\n\n'), ['Look!', '## Second', 'A report']],
   ['above it, and removes its end', (body) => `Look!\n\n${body.replace(/\n[^\n]*$/, '')}`, ['Look!', '## Second', 'A report']],
+  ['above it, and removes its first hidden line', (body) => `Look!\n\n${withoutMark(body)}`, ['Look!', '## Second', 'A report']],
+  ['above it, and pastes the mark of another', (body) => `Look!\n\n${markOf('apply')}\n${body}`, ['Look!', '## Second', 'A report']],
+  ['a mark of another into it', (body) => body.replace('A report', markOf('apply')), ['## Second', 'A report']],
   ['above it, with a quote of it', (body) => `${quoteOf(body)}\n\n${body}`, ['> ## First', '> ', '> A report', '## Second', 'A report']],
 ])('a person who writes %s causes no second comment', async (_, edited, lines) => {
   const forge = memoryForge(bot);
@@ -71,6 +78,21 @@ test.each<readonly [string, (body: string) => string, readonly string[]]>([
   await write(forge, 'Second');
   await write(forge, 'Second');
   expect(linesOf(forge)).toEqual([lines]);
+});
+
+test('a person who pastes the comment of another step above it leaves both steps their own comments', async () => {
+  const forge = memoryForge(bot);
+  const apply = { key: ['apply'] };
+  await write(forge, 'First');
+  await write(forge, 'Applied', apply);
+  forge.edit(1, 'ada', forge.bodies().toReversed().join('\n\n'));
+  await write(forge, 'Applied again', apply);
+  await write(forge, 'Second');
+  await write(forge, 'Applied at last', apply);
+  expect(linesOf(forge)).toEqual([
+    ['## Applied', 'A report', '## Second', 'A report'],
+    ['## Applied at last', 'A report'],
+  ]);
 });
 
 test('a copy of the comment by a person or another bot is theirs', async () => {
@@ -94,9 +116,14 @@ test('a person who edits the comment causes no second one and keeps the text, bu
 
   const [body = ''] = forge.bodies();
   const forged = report(theirs).split('\n')[1] ?? '';
-  forge.edit(1, 'ada', `${forged}\n${body.replace(ours, theirs).replace('## Plan', 'Please look!\n\n## Plan')}\nI did.\n${forged}`);
+  const other = writeStickyBody(['apply'], undefined, report(theirs));
+  forge.edit(
+    1,
+    'ada',
+    `${other}\n${forged}\n${body.replace(ours, theirs).replace('## Plan', 'Please look!\n\n## Plan')}\nI did.\n${forged}`,
+  );
   expect(await approved()).toEqual({ reason: 'the comment on pull request 7 was edited by ada' });
   await write(forge, '', { bodyWithin: () => report(ours) });
-  expect(linesOf(forge)).toEqual([['Please look!', '## Plan', 'A report', 'I did.']]);
+  expect(linesOf(forge)).toEqual([['## Plan', 'A report', 'Please look!', '## Plan', 'A report', 'I did.']]);
   expect(await approved()).toEqual({ digest: ours });
 });
