@@ -3,7 +3,7 @@ import { editSpec, specValueAt, type Edit } from '../model/spec/edit.ts';
 import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
-import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, equal, type Json, type JsonObject, distinctSorted } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import {
   isOnLiveObject,
@@ -68,7 +68,7 @@ function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | u
   const kept = kind.fields.flatMap(({ name, omitted }) =>
     desired !== undefined && omitted === 'kept' && desired.spec[name] === undefined ? [pointer(name)] : [],
   );
-  return [...new Set([...(desired?.ignore ?? []), ...kept, ...live.unknown])].toSorted(compareText);
+  return distinctSorted([...(desired?.ignore ?? []), ...kept, ...live.unknown]);
 }
 
 /** Returns the objects of a saved plan as they were, by the keys of their changes, as far as fingerprints and manifests show it. */
@@ -85,7 +85,9 @@ export function plannedObjectsOf(
       if (change === undefined || kind === undefined) return [];
       const plain = change.fields.filter((field) => !isSecretChange(field));
       const wanted = change.action === 'delete' ? {} : (declared.get(change.id) ?? {});
-      return [[fingerprint.id, { ...fingerprint, spec: revertFields(kind, wanted, plain), begun: begun.has(fingerprint.id) }] as const];
+      return [
+        [fingerprint.id, { ...fingerprint, spec: withPlanned(kind, wanted, plain, 'before'), begun: begun.has(fingerprint.id) }] as const,
+      ];
     }),
   );
 }
@@ -118,14 +120,8 @@ export function changesSincePlan(
 function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResource): LiveResource {
   const closed = kind.fields.filter(({ name, closed: value }) => value !== undefined && live.spec[name] === value);
   const paths = new Set(closed.map(({ name }) => pointer(name)));
-  return {
-    ...live,
-    spec: revertFields(
-      kind,
-      live.spec,
-      planned.filter(({ path }) => paths.has(path)),
-    ),
-  };
+  const closing = planned.filter(({ path }) => paths.has(path));
+  return { ...live, spec: withPlanned(kind, live.spec, closing, 'before') };
 }
 
 /** Returns the object as it was before the plan switched access control on, if nothing else did. */
@@ -154,7 +150,11 @@ function unexpectedFields(
   });
   if (unplanned.length === 0) return [];
   // All fields are merged together, because a number depends on the list that it counts.
-  const joined = mergeStrictest(kind.fields, completeFields(kind, live.spec, planned), revertFields(kind, live.spec, planned));
+  const joined = mergeStrictest(
+    kind.fields,
+    withPlanned(kind, live.spec, planned, 'after'),
+    withPlanned(kind, live.spec, planned, 'before'),
+  );
   return unplanned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);
     return equal(specValueAt(kind.fields, joined, path), now) ? [] : [{ path, from: shownValue(before), now, desired: shownValue(after) }];
@@ -164,9 +164,9 @@ function unexpectedFields(
 type PlannedAndLive = { readonly live: LiveResource; readonly seen: PlannedObject };
 
 function changedOtherFields(planned: readonly FieldChange[], kind: Kind, { live, seen }: PlannedAndLive): readonly ChangedField[] {
-  const hashes = hashesOf(kind, revertFields(kind, live.spec, planned), seen.without);
+  const hashes = hashesOf(kind, withPlanned(kind, live.spec, planned, 'before'), seen.without);
   const known = knownFields(kind, seen);
-  const wanted = completeFields(kind, known, planned);
+  const wanted = withPlanned(kind, known, planned, 'after');
   return kind.fields.flatMap((field): readonly ChangedField[] => {
     const { name } = field;
     const hash = seen.fields[name];
@@ -183,15 +183,9 @@ function knownFields(kind: Kind, { spec, fields, without }: PlannedObject): Json
   return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name] !== undefined && fields[name] === hashes[name]));
 }
 
-/** Returns the spec after the plan's writes. */
-function completeFields(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
-  const edits = planned.map(({ path, after }): Edit => ({ path, value: shownValue(after) }));
-  return editSpec(kind.fields, spec, edits);
-}
-
-/** Returns the spec as it was before the plan's writes, if nothing else wrote. */
-function revertFields(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
-  const edits = planned.map(({ path, before }): Edit => ({ path, value: shownValue(before) }));
+/** Returns the spec after the plan's writes, or as it was before them if nothing else wrote. */
+function withPlanned(kind: Kind, spec: JsonObject, planned: readonly FieldChange[], side: 'before' | 'after'): JsonObject {
+  const edits = planned.map(({ path, [side]: value }): Edit => ({ path, value: shownValue(value) }));
   return editSpec(kind.fields, spec, edits);
 }
 

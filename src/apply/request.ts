@@ -1,4 +1,4 @@
-import { compareText, equal } from '../model/json.ts';
+import { equal, distinctSorted } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
@@ -48,7 +48,7 @@ function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boo
   const ends = (action: 'attach' | 'detach'): readonly ResourceId[] =>
     mine.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, liveKeyOf(change)));
   const detached = new Set(part === 'gain' ? [] : ends('detach'));
-  return [...new Set([...fresh.filter((id) => !detached.has(id)), ...ends('attach').filter(belongs)])].toSorted(compareText);
+  return distinctSorted([...fresh.filter((id) => !detached.has(id)), ...ends('attach').filter(belongs)]);
 }
 
 /** Returns whether the fresh object already matches the request; hidden secrets never match. */

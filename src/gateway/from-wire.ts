@@ -1,5 +1,5 @@
 import type { FieldRule, Kind } from '../model/kind.ts';
-import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { isObject, type Json, type JsonObject, distinctSorted } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
 import { normalizeValue } from '../model/spec/normalize.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
@@ -172,7 +172,7 @@ function readEdges(entry: JsonObject, fields: readonly EdgeField[], idIndex: IdI
 
 function edgeEnds(ends: readonly Json[], idOf: (end: string) => ResourceId): readonly ResourceId[] {
   const ids = ends.map((end: Json) => idOf(typeof end === 'string' ? end : JSON.stringify(end)));
-  return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
+  return ids.length < 2 ? ids : distinctSorted(ids);
 }
 
 type DecodeSecret = ((value: string) => string) | undefined;

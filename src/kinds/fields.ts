@@ -1,5 +1,5 @@
 import type { FieldRule, Protects, Shape, Kind } from '../model/kind.ts';
-import { asObject, asArray, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { asObject, asArray, isObject, type Json, type JsonObject, textOrUndefined } from '../model/json.ts';
 
 /** Returns the field rules of a manifest schema's spec, without read-only fields. */
 export function specFields(schema: JsonObject): readonly FieldRule[] {
@@ -31,7 +31,7 @@ function objectFields(schema: JsonObject, node: JsonObject): readonly FieldRule[
 function fieldRule(schema: JsonObject, name: string, node: JsonObject, required: boolean): FieldRule {
   const type = typeOf(node);
   const reference = node['x-ostiary-ref'];
-  const refers = isObject(reference) ? text(reference['kind']) : undefined;
+  const refers = isObject(reference) ? textOrUndefined(reference['kind']) : undefined;
   const omitted = oneOf(node['x-ostiary-omitted'], ['kept', 'derived'] as const) ?? 'empty';
   const protects = oneOf<Protects>(node['x-ostiary-protects'], [
     'entries',
@@ -51,10 +51,10 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];
-  const dialect = text(node['x-ostiary-dialect']);
-  const borrowed = text(node['x-ostiary-borrowed']);
-  const implied = text(node['x-ostiary-implied']);
-  const timed = text(node['x-ostiary-timed']);
+  const dialect = textOrUndefined(node['x-ostiary-dialect']);
+  const borrowed = textOrUndefined(node['x-ostiary-borrowed']);
+  const implied = textOrUndefined(node['x-ostiary-implied']);
+  const timed = textOrUndefined(node['x-ostiary-timed']);
   return {
     ...shapeOf(schema, node, type),
     name,
@@ -81,7 +81,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
 function shapeOf(schema: JsonObject, node: JsonObject, type: string): Shape {
   if (type === 'array') {
     if (node['x-ostiary-set'] === true) return { shape: 'set' };
-    const key = text(node['x-ostiary-key']);
+    const key = textOrUndefined(node['x-ostiary-key']);
     const entry = isObject(node['items']) ? dereference(schema, node['items']) : {};
     return key === undefined ? { shape: 'list' } : { shape: 'keyed', key, fields: objectFields(schema, entry) };
   }
@@ -100,10 +100,6 @@ function emptyOf(type: string): Json {
   if (type === 'object') return {};
   if (type === 'boolean') return false;
   return type === 'string' ? '' : null;
-}
-
-function text(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 function oneOf<T extends string>(value: Json | undefined, choices: readonly T[]): T | undefined {

@@ -1,6 +1,6 @@
 import schema from '../../schemas/documents/access-test.schema.json' with { type: 'json' };
 import { type Diagnostic, type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
-import { canonical, compareText, isObject, type Json, type JsonObject, asArray, asObject } from '../model/json.ts';
+import { canonical, isObject, type Json, type JsonObject, asArray, asObject, distinctSorted } from '../model/json.ts';
 import { accessModes } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
 import { type AccessExpectation, type AccessTest, othersGroup } from '../model/protection/access-test.ts';
@@ -34,7 +34,7 @@ export function readAccessTests(
 function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest {
   const entries = asArray(value['spec']);
   const named = entries.flatMap((entry) => (isObject(entry) ? oneOrMore(entry['group']) : [])).filter((group) => group !== othersGroup);
-  const outside = [...new Set(named)].toSorted(compareText);
+  const outside = distinctSorted(named);
   return {
     name: toText(asObject(value['metadata'])['name']),
     at: document.locate(''),

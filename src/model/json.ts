@@ -22,6 +22,16 @@ export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Returns the text; undefined where the value is not a text, or empty. */
+export function nonEmptyText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Returns the text; undefined where the value is not a text. */
+export function textOrUndefined(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** Returns the fields of an object that are not undefined, in their order. */
 export function definedFields(fields: { readonly [key: string]: Json | undefined }): JsonObject {
   const defined: Record<string, Json> = {};
@@ -108,6 +118,11 @@ function sortedEntries(value: JsonObject): readonly (readonly [string, Json])[] 
     const entry = value[key];
     return entry === undefined ? [] : [[`${JSON.stringify(key)}:`, entry] as const];
   });
+}
+
+/** Returns the distinct texts, sorted. */
+export function distinctSorted<Text extends string>(texts: Iterable<Text>): Text[] {
+  return [...new Set(texts)].toSorted(compareText);
 }
 
 /** Compares two texts by code unit, independent of the locale. */

@@ -29,11 +29,6 @@ function isPathSegment(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && id.isWellFormed();
 }
 
-/** Returns the text; undefined where the value is not a text, or empty. */
-export function nonEmptyText(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
 const roles = ['admin', 'auditor', 'standard'] as const;
 
 /** Returns the role; undefined where it is none that Ostiary knows. */

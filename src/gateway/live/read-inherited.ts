@@ -1,5 +1,5 @@
 import { ApiError } from '../../model/errors.ts';
-import { asText, isObject, type JsonObject } from '../../model/json.ts';
+import { asText, isObject, type JsonObject, nonEmptyText } from '../../model/json.ts';
 import type { InheritedKeys } from '../../model/live.ts';
 import { createAnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
@@ -17,8 +17,8 @@ export async function readInheritedKeys(context: GatewayContext): Promise<Inheri
       list,
       fetch: listFetcher(context, list),
       share,
-      uidOf: nameOfResource,
-      idOf: nameOfResource,
+      uidOf: idOf,
+      idOf,
     });
     return read.value === undefined ? 'hidden' : inheritedKeysIn(read.value.entries);
   } catch (error) {
@@ -38,6 +38,6 @@ export function inheritedKeysIn(resources: readonly JsonObject[]): InheritedKeys
   return all;
 }
 
-function nameOfResource({ name }: JsonObject): string | undefined {
-  return typeof name === 'string' && name !== '' ? name : undefined;
+function idOf({ name }: JsonObject): string | undefined {
+  return nonEmptyText(name);
 }

@@ -2,7 +2,7 @@ import { timeKey } from '../../model/time.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
-import { asObject, asText, textsIn, objectsIn, compareText, isObject, type JsonObject } from '../../model/json.ts';
+import { asObject, asText, textsIn, objectsIn, compareText, isObject, type JsonObject, nonEmptyText } from '../../model/json.ts';
 import type {
   Decision,
   Service,
@@ -228,7 +228,7 @@ function byName(left: { readonly name: string }, right: { readonly name: string 
 }
 
 function idOf({ id }: JsonObject): string | undefined {
-  return typeof id === 'string' && id !== '' ? id : undefined;
+  return nonEmptyText(id);
 }
 
 async function requestObject(session: GatewaySession, request: HttpRequest): Promise<JsonObject> {

@@ -8,7 +8,7 @@ import { lookAfterLostResponse, settleLost } from './settle-lost.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
-import { asObject, type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
+import { asObject, type Json, type JsonObject, equal, isObject, distinctSorted } from '../../model/json.ts';
 import type { FieldRule, Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
@@ -378,7 +378,7 @@ function uidOrText(context: GatewayContext, kind: string, text: Json | undefined
 
 function sameEnds(context: GatewayContext, left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
   const uids = (ends: readonly ResourceId[]): readonly string[] => {
-    return [...new Set(ends.map((end) => context.idIndex.uidOf(end) ?? end))].toSorted(compareText);
+    return distinctSorted(ends.map((end) => context.idIndex.uidOf(end) ?? end));
   };
   return equal(uids(left), uids(right));
 }

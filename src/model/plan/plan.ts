@@ -194,6 +194,11 @@ export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'acti
   return action === 'rename' ? id : (key ?? id);
 }
 
+/** Returns the objects that changes delete. */
+export function deletedKeys(changes: readonly Pick<Change, 'id' | 'key' | 'action'>[]): ReadonlySet<ResourceId> {
+  return new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+}
+
 /** Returns the position of a changed field; undefined where no manifest has it. */
 export function fieldPosition({ positions }: Pick<Change, 'positions'>, { path }: Pick<FieldChange, 'path'>): Position | undefined {
   return positions?.byPath[path];

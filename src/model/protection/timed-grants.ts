@@ -1,4 +1,4 @@
-import { compareText, isObject, type Json, type JsonObject } from '../json.ts';
+import { compareText, isObject, type Json, type JsonObject, asArray } from '../json.ts';
 import { type Pointer, pointer } from '../pointer.ts';
 
 /** A group that a manifest grants through the whole day, or before the time, `until`. `path` leads to the group below spec. */
@@ -33,14 +33,14 @@ export function grantedName({ timed }: Pick<TimedField, 'timed'>, element: Json)
 export function withoutEnds(fields: readonly TimedField[], spec: JsonObject): JsonObject {
   const timed = fields.filter((field) => field.timed !== undefined && hasEnds(spec[field.name]));
   if (timed.length === 0) return spec;
-  const named = timed.map((field) => [field.name, listIn(spec[field.name]).map((element) => grantedName(field, element))] as const);
+  const named = timed.map((field) => [field.name, asArray(spec[field.name]).map((element) => grantedName(field, element))] as const);
   return { ...spec, ...Object.fromEntries(named) };
 }
 
 /** Lists the elements with an end in a spec, by their paths. */
 export function timedGrants(fields: readonly TimedField[], spec: JsonObject): readonly TimedGrant[] {
   const grants = fields.flatMap((field) =>
-    (field.timed === undefined ? [] : listIn(spec[field.name])).flatMap((element): readonly TimedGrant[] => {
+    (field.timed === undefined ? [] : asArray(spec[field.name])).flatMap((element): readonly TimedGrant[] => {
       const group = grantedName(field, element);
       if (!isObject(element) || typeof group !== 'string') return [];
       const { until, reason } = element;
@@ -52,9 +52,5 @@ export function timedGrants(fields: readonly TimedField[], spec: JsonObject): re
 }
 
 function hasEnds(value: Json | undefined): boolean {
-  return listIn(value).some(isObject);
-}
-
-function listIn(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
+  return asArray(value).some(isObject);
 }

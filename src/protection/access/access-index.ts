@@ -1,5 +1,5 @@
 import { addToGroup, memoizeByObject } from '../../model/collections.ts';
-import { asText, compareText, type Json, textsIn, type JsonObject } from '../../model/json.ts';
+import { asText, compareText, type Json, textsIn, type JsonObject, distinctSorted } from '../../model/json.ts';
 import { connectionsOf, type LiveResource } from '../../model/live.ts';
 import {
   type AccessRequestRule,
@@ -98,7 +98,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
       roles,
       attributes,
       row,
-      granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
+      granted: row && distinctSorted([...row, ...granting]),
       isControlled,
       byAttribute: [...distinct(names, rulesByAttribute), ...distinct(names, fixed.requestRulesByAttribute)].toSorted(byId),
       byName: [...naming.flatMap((id) => (isRequestRule(id) ? requestRuleOf(id) : [])), ...(fixed.requestRules.get(name) ?? [])].toSorted(

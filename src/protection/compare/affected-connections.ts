@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import { type Change, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { Cause, ControlChange, ControlType, PostureChange } from '../../model/protection/protection.ts';
@@ -72,7 +72,7 @@ export function affectedConnections({ plan, snapshots, differences, causesOf }: 
       ? [id]
       : [],
   );
-  const ids = [...new Set([...whole, ...lookup.ids])].toSorted(compareText);
+  const ids = distinctSorted([...whole, ...lookup.ids]);
   const known = new Map<ResourceId, AffectedConnection | undefined>();
   const firstOf = firstsOfAlike(
     ids.filter((id) => !changes.has(id) && !attached.has(id) && before.resources.has(id) && after.resources.has(id)),

@@ -1,4 +1,4 @@
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
@@ -22,7 +22,7 @@ export function differencesOfPlan(plan: PlannedWrites, snapshots: PlanSnapshots)
   const affected = plan.changes.some(isWritten) ? affectedIds(plan, before, after) : [];
   const isMoved = movedEndsBetween(before, after);
   const moved = isMoved === undefined ? [] : allConnections(after).filter(isMoved);
-  const ids = [...new Set([...affected, ...moved])].toSorted(compareText);
+  const ids = distinctSorted([...affected, ...moved]);
   if (ids.length === 0) return { access: [], aspects: [] };
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const formerOf = (id: ResourceId): ResourceId | undefined =>

@@ -1,4 +1,4 @@
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import { membersText } from '../../model/protection/permission.ts';
 import { durationText } from '../../model/time.ts';
 import { admitsMore, forcingOnly, isEasierApproval } from '../access/compare-terms.ts';
@@ -166,7 +166,7 @@ function namesOfPeople(free: readonly MemberSort[], all: readonly MemberSort[]):
   const single = some.filter(({ groups, seesAll }) => groups.length > 0 && seesAll !== true);
   const rest = some.some(({ member }) => member.length === 0) ? ['everybody else'] : [];
   const named = [...single.flatMap(({ groups }) => groups), ...rest];
-  if (named.length > 0) return [...new Set(named)].toSorted(compareText);
+  if (named.length > 0) return distinctSorted(named);
   // Those in more groups need the same as those in some of these; admins and auditors count only where no other people do.
   const others = some.filter(({ seesAll }) => seesAll !== true);
   const people = others.length > 0 ? others : some.slice(0, 1);

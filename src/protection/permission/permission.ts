@@ -1,6 +1,6 @@
 import { accessModes, type AccessMode, type AccessRequestRule, type RunbookRule } from '../../model/protection/access-objects.ts';
 import { groupBy } from '../../model/collections.ts';
-import { compareText, type Json, textsIn } from '../../model/json.ts';
+import { compareText, type Json, textsIn, distinctSorted } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
@@ -256,7 +256,7 @@ function runbooksFact(subject: PermissionSubject, member: readonly string[]): Pe
     return { part, answer: 'no', text: 'no runbook rule lets them run one here', by: all };
   }
   const files = allowed.map(({ repository, name }) => (name === '' ? 'every runbook' : `${repository ?? ''}:${name}`));
-  return { part, answer: 'yes', text: [...new Set(files)].toSorted(compareText).join(', '), by };
+  return { part, answer: 'yes', text: distinctSorted(files).join(', '), by };
 }
 
 type Reviewing = { readonly by: NeededApproval | undefined; readonly rule: ResourceId | undefined };

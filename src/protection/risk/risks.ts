@@ -1,6 +1,6 @@
 import { addToGroup, groupBy, onFirstUse } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById, formerIdOf, isSameManifest } from '../../model/desired.ts';
-import { compareText, type Json, type JsonObject } from '../../model/json.ts';
+import { compareText, type Json, type JsonObject, distinctSorted } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import {
@@ -139,7 +139,7 @@ function controlRisks(placing: PlacingInput & { readonly change: Change }, { cau
     const fields = found.filter(({ edge }) => edge === undefined);
     const forming = fields.filter(({ path = '' }) => controlTypesOf(kindOf(key), path).includes(control));
     const own = forming.length > 0 ? forming : fields;
-    const connections = [...new Set(group.flatMap((effect) => effect.connections))].toSorted(compareText);
+    const connections = distinctSorted(group.flatMap((effect) => effect.connections));
     const [first] = found;
     if (own.length === 0) {
       return [{ code: riskCode({ name: control }), class: one, connections, place: first?.place }];

@@ -16,6 +16,7 @@ import {
   otherEnd,
   remainingOrphans,
   type UnwrittenSecret,
+  deletedKeys,
 } from '../../model/plan/plan.ts';
 import { isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
@@ -191,7 +192,7 @@ function changedEdges({ prepared, plan, atBase }: Ends, desired: DesiredState): 
   const [declared, manifests] = [new EdgeMap(desired.edges), desiredByKey(desired.resources)];
   const [made, removed] = [new EdgeMap(atBase.edges.made), new EdgeMap(atBase.edges.removed)];
   const planned = new EdgeMap(plan.edges.filter(({ action }) => action !== 'foreign'));
-  const deletes = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+  const deletes = deletedKeys(plan.changes);
   const changed = (ends: EdgeEnds, action: AcceptedEdge['action']): readonly EdgeChange[] => {
     const { rule, connection } = ends;
     const deleted = [rule, connection].find((id) => !manifests.has(id) && (atBase.restored.has(id) || deletes.has(id)));

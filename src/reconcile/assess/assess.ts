@@ -11,7 +11,7 @@ import {
 import type { ChangedCheck, ProposedChecks } from '../../model/plan/changed-check.ts';
 import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import { type Headline, type Protection, sortHeadlines } from '../../model/protection/protection.ts';
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import type { DestinationGain } from '../../protection/compare/destinations.ts';
 import type { OtherWay } from '../../protection/permission/check-access-tests.ts';
 import { assessProtection } from '../../protection/protection.ts';
@@ -134,7 +134,7 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
   return {
     ...protection,
     headlines: sortHeadlines(all),
-    losing: [...new Set([...protection.losing, ...losing])].toSorted(compareText),
+    losing: distinctSorted([...protection.losing, ...losing]),
   };
 }
 

@@ -1,6 +1,6 @@
 import { appendAll } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject, distinctSorted } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
@@ -95,7 +95,7 @@ function elements(values: readonly Json[]): ReadonlyMap<string, Json> {
 }
 
 function union(left: ReadonlyMap<string, unknown>, right: ReadonlyMap<string, unknown>): readonly string[] {
-  return [...new Set([...left.keys(), ...right.keys()])].toSorted(compareText);
+  return distinctSorted([...left.keys(), ...right.keys()]);
 }
 
 function valueOf(value: Json | undefined): Value {

@@ -1,7 +1,7 @@
 import { appendAll, compareEdges } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredById, type DesiredResource, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
 import { comparePositions, type Diagnostic, formatPosition, type Position, didYouMean } from '../../model/diagnostic.ts';
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import { type EdgeChange, type EdgeAction, type Origin, otherEnd } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
@@ -125,7 +125,7 @@ export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
   if (named.length === 0) return [];
   const index = indexEdges(input);
   const missing = resolveEdges(named, input).flatMap((edge) => missingEnds(edge, index));
-  return [...new Set(missing.filter((end) => isUuid(nameOf(end))).map(idFromUid))].toSorted(compareText);
+  return distinctSorted(missing.filter((end) => isUuid(nameOf(end))).map(idFromUid));
 }
 
 type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | undefined };

@@ -2,7 +2,7 @@ import { addToGroup, appendAll } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { liveById, type LiveResource } from '../../model/live.ts';
-import { compareText, equal } from '../../model/json.ts';
+import { compareText, equal, distinctSorted } from '../../model/json.ts';
 import {
   type Change,
   type Diff,
@@ -342,7 +342,7 @@ function edgeWriters(edges: readonly EdgeChange[]): EdgeWriters {
 /** Completes a draft; undefined if nothing changes. */
 function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], { writing, all }: EdgeWriters): Change | undefined {
   const { action, replacedBy, managedBy, fields } = draft;
-  const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
+  const after = replacedBy === undefined ? needs : distinctSorted([...needs, replacedBy]);
   if (action === 'delete') return { ...draft, action, needs: after };
   const differs = fields.some(({ held }) => held !== true);
   const key = liveKeyOf(draft);

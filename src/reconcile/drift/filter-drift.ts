@@ -53,7 +53,7 @@ export function filterDrift(given: Diff, { base, deleted = [], registry }: Drift
   for (const { id, action } of whole.changes) if (action === 'create' && waitingConnections.has(id)) pendingIds.add(id);
   const touches = ({ rule, connection }: EdgeChange): boolean => pendingIds.has(rule) || pendingIds.has(connection);
   const edges = whole.edges.filter((edge) => edge.action !== 'foreign' && (edge.action === 'held' || isDrift(edge)) && !touches(edge));
-  const writers = new Set(edges.flatMap(({ by }) => (by === undefined ? [] : [by])));
+  const writers = new Set(edges.flatMap(({ by }) => by ?? []));
   const blockedEnds = new Set(edges.flatMap((edge) => (edge.action === 'blocked' ? [edge.rule, edge.connection] : [])));
   const changes = whole.changes.flatMap((change) => {
     if (pendingIds.has(change.id)) return [];
@@ -166,7 +166,7 @@ export function selectAccepted<C extends Change>(
   { fields, edges }: AcceptedSelection,
 ): { readonly changes: readonly C[]; readonly edges: readonly EdgeChange[] } {
   const kept = whole.edges.filter(({ rule, connection }) => edges.has(`${rule} ${connection}`));
-  const writers = new Set(kept.flatMap(({ by }) => (by === undefined ? [] : [by])));
+  const writers = new Set(kept.flatMap(({ by }) => by ?? []));
   const changes = whole.changes.flatMap((change) => {
     const own = change.fields.filter(({ path }) => fields.has(`${change.id} ${path}`));
     return own.length === 0 && !writers.has(liveKeyOf(change)) ? [] : [{ ...change, fields: own }];

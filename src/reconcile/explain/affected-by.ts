@@ -1,5 +1,5 @@
 import { type DeclaredEdge, desiredById, type DesiredState, isSameManifest } from '../../model/desired.ts';
-import { canonical, compareText } from '../../model/json.ts';
+import { canonical, distinctSorted } from '../../model/json.ts';
 import { edgeKey, type ResourceId } from '../../model/resource.ts';
 
 /** What a change of the manifests or of the config affects a target by, and the names of what differs. */
@@ -41,7 +41,7 @@ function acceptedOf({ acknowledgments }: DesiredState): Entries {
 function differentNames(then: Entries, now: Entries): readonly string[] {
   const [before, after] = [indexEntries(then), indexEntries(now)];
   const names = [...before, ...after].flatMap(([key, name]) => (before.has(key) && after.has(key) ? [] : [name]));
-  return sortedNames(names);
+  return distinctSorted(names);
 }
 
 /** Indexes the names of entries; equal entries are numbered. */
@@ -62,7 +62,7 @@ function differentManifests(then: DesiredState, now: DesiredState): readonly str
     const [one, other] = [before.get(id), after.get(id)];
     return one !== undefined && other !== undefined && isSameManifest(one, other);
   };
-  return sortedNames([
+  return distinctSorted([
     ...[...ids].filter((id) => !isStatedAlike(id)),
     ...differentNames(declarationsOf(then.edges), declarationsOf(now.edges)),
   ]);
@@ -71,8 +71,4 @@ function differentManifests(then: DesiredState, now: DesiredState): readonly str
 /** Returns an entry for each declaration of an edge, by the manifest that declares it. */
 function declarationsOf(edges: readonly DeclaredEdge[]): Entries {
   return edges.flatMap((edge) => edge.declarations.map(({ by, how }) => [by, `${edgeKey(edge)} ${how}`] as const));
-}
-
-function sortedNames(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].toSorted(compareText);
 }

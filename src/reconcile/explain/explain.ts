@@ -8,7 +8,7 @@ import {
   type DesiredState,
   edgesByEnds,
 } from '../../model/desired.ts';
-import { compareText, defined, equal } from '../../model/json.ts';
+import { defined, equal, distinctSorted } from '../../model/json.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import {
@@ -273,7 +273,7 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
   const changed = new Map(change?.fields.map((one) => [one.path, one]));
   const secrets = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
   const paths = [...secrets, ...reasons.keys(), ...changed.keys()].filter((path) => isPointerWithin(path, pointer(field.name)));
-  return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
+  return distinctSorted(paths).map((path): ExplanationRow => {
     const cell = subject.cells.at(path);
     const [part] = partsOf(change, path);
     const reason = reasons.get(path);
@@ -296,7 +296,7 @@ function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly Explana
     (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === self && kindOf(otherEnd(edge, self)) === field.refers,
   );
   const planned = new Map(mine.map((edge) => [otherEnd(edge, self), edge]));
-  return [...new Set([...(found?.edges[field.name] ?? []), ...planned.keys()])].toSorted(compareText).map((other): ExplanationRow => {
+  return distinctSorted([...(found?.edges[field.name] ?? []), ...planned.keys()]).map((other): ExplanationRow => {
     const edge = planned.get(other);
     const ends = field.edge === 'rule' ? { rule: self, connection: other } : { rule: other, connection: self };
     const wanted = edge === undefined ? resource !== undefined : edge.action === 'attach' || edge.action === 'blocked';

@@ -12,7 +12,7 @@ import {
   isSameManifest,
   withLeftFields,
 } from '../../model/desired.ts';
-import { canonical, compareText, defined } from '../../model/json.ts';
+import { canonical, compareText, defined, distinctSorted } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
 import { type AccessTest, accessTestKind } from '../../model/protection/access-test.ts';
 import { policyKind } from '../../model/protection/policy.ts';
@@ -152,7 +152,7 @@ function mergeDocuments<T extends { readonly name: string }>(
   textOf: (document: T) => string,
   report: (name: string) => void,
 ): readonly T[] {
-  const names = [...new Set([...branch, ...applied].map(({ name }) => name))].toSorted(compareText);
+  const names = distinctSorted([...branch, ...applied].map(({ name }) => name));
   return names.flatMap((name) => {
     const [own, then, now] = [branch, fork, applied].map((all) => all.find((one) => one.name === name));
     const [text, before, after] = [own, then, now].map((one) => (one === undefined ? undefined : textOf(one)));

@@ -3,7 +3,16 @@ import type { BaseState, DesiredResource, DesiredState } from '../../model/desir
 import { canonical, type Json } from '../../model/json.ts';
 import { comparedFields, type FieldRule, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import { type FieldChange, liveKeyOf, type Plan, renamesOf, shownValue, withNames, withoutAttributes } from '../../model/plan/plan.ts';
+import {
+  type FieldChange,
+  liveKeyOf,
+  type Plan,
+  renamesOf,
+  shownValue,
+  withNames,
+  withoutAttributes,
+  deletedKeys,
+} from '../../model/plan/plan.ts';
 import { isWithinAny, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
@@ -28,7 +37,7 @@ export function leftFieldsAfter({ plan, desired, live, base, remembered, registr
   const found = liveById(withNames(live, renamesOf(plan.changes)).resources);
   const named = new Set(plan.accepted.flatMap((one) => one.fields.map((field) => changeText(liveKeyOf(one), field))));
   const pastOf = lastAppliedLookup(base && remembered ? layWrites(base, remembered, { live, registry }) : base);
-  const deleted = new Set(plan.changes.flatMap((one) => (one.action === 'delete' ? [liveKeyOf(one)] : [])));
+  const deleted = deletedKeys(plan.changes);
   return desired.resources.flatMap((resource): readonly RecordedFields[] => {
     const { id, key } = resource;
     const [kind, present, past] = [registry.get(kindOf(id)), found.get(key), pastOf(resource, true)];

@@ -14,6 +14,7 @@ import {
   renamesOf,
   withNames,
   type Plan,
+  deletedKeys,
 } from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Step } from '../../model/plan/schedule.ts';
@@ -156,7 +157,7 @@ type CompleteApply = {
 export function orphansAfter({ plan, desired, live, base, remembered, released }: CompleteApply): readonly RecordedOrphan[] {
   const own = ownObjects(remembered, live);
   const known = withRemembered(base, remembered, { own, live });
-  const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+  const deleted = deletedKeys(plan.changes);
   const described = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const named = liveById(withNames(live, renamesOf(plan.changes)).resources);
   return findRemoved(known, desired, { live: named, beyond: manifestsBeyond(known, own), released })

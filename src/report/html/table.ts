@@ -1,5 +1,5 @@
 import type { TableCell, Findable, FoldsBlock, TableBlock, TableRow } from '../blocks.ts';
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import type { LinkOf } from '../links.ts';
 import { mark } from '../marks.ts';
 import { plural } from '../wording/phrases.ts';
@@ -96,17 +96,13 @@ export function findableAttributes({ search, people, direction }: Findable): Rea
 /** Returns a choice of a group, a connection and a verb. */
 export function choiceBoxes({ title = 'Rows of the table', rows, verbs = [] }: TableBlock): Html {
   const people = rows.flatMap((row) => row.people ?? []);
-  const groups = sorted(people.flatMap((one) => [...(one.groups ?? []), ...(one.except ?? [])]));
-  const choices = { group: [...groups, peopleInNone], connection: sorted(people.map(({ connection }) => connection)), verb: verbs };
+  const groups = distinctSorted(people.flatMap((one) => [...(one.groups ?? []), ...(one.except ?? [])]));
+  const choices = { group: [...groups, peopleInNone], connection: distinctSorted(people.map(({ connection }) => connection)), verb: verbs };
   const boxes = Object.entries(choices).map(([name, values]) => {
     const options = ['', ...values].map((value) => element('option', { value }, value === '' ? 'all' : value));
     return element('label', {}, [`${name} `, element('select', { 'data-choice': name }, options)]);
   });
   return element('div', { class: 'filters', role: 'group', 'aria-label': title }, boxes);
-}
-
-function sorted(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].toSorted(compareText);
 }
 
 /** Returns folded tables below their title. */

@@ -1,4 +1,4 @@
-import { compareText } from '../../model/json.ts';
+import { distinctSorted } from '../../model/json.ts';
 import type { DifferingManifest, PullResult, WrittenManifest } from '../../model/result/outcome.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { Line } from '../blocks.ts';
@@ -96,7 +96,7 @@ function entriesBlock(title: string, entries: readonly string[]): ReportBlock {
 
 /** Counts the written objects of each kind, and names the file or the folder that holds all of them. */
 function kindLines(sign: '+' | '~', written: readonly WrittenManifest[]): readonly Line[] {
-  const kinds = [...new Set(written.map(({ id }) => kindOf(id)))].toSorted(compareText);
+  const kinds = distinctSorted(written.map(({ id }) => kindOf(id)));
   return kinds.map((kind) => {
     const some = written.filter(({ id }) => kindOf(id) === kind);
     const file = some[0]?.file ?? '';

@@ -1,5 +1,5 @@
 import { groupNameSchema } from '../../model/served-rules.ts';
-import { asText, compareText, type Json, type JsonObject } from '../../model/json.ts';
+import { asText, type Json, type JsonObject, distinctSorted } from '../../model/json.ts';
 import { type ServedAnswer, type ApiSection, exactObject, idSchema, ignoredField, schemaRef, timeSchema } from './api-section.ts';
 import {
   type ApiKey,
@@ -183,7 +183,7 @@ key has the role standard; all groups determine which connections it sees and wh
           const groups = await listGroups(store.db);
           // Only keys of the environment exist: an unlisted group then means nothing.
           if (groups === undefined) return { json: null };
-          return { json: [...new Set([...keys.flatMap(({ principal }) => principal.groups), ...groups])].toSorted(compareText) };
+          return { json: distinctSorted([...keys.flatMap(({ principal }) => principal.groups), ...groups]) };
         },
       },
     ],

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { randomUUID } from 'node:crypto';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject, textOrUndefined } from '../../model/json.ts';
 import { decidingGroups, isReachable } from './connection-access.ts';
 import type { Principal } from '../principal.ts';
 import { type FieldProblem, InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
@@ -331,8 +331,4 @@ function readWindow(value: Json | undefined): StoredTimeWindow | null {
 function checkWindow(window: StoredTimeWindow | null): readonly FieldProblem[] {
   const empty = window !== null && window.configuration.start_time === window.configuration.end_time;
   return empty ? [{ field: '/time_window/configuration/end_time', reason: 'must not be the start time' }] : [];
-}
-
-function textOrUndefined(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { encodedText } from '../../../model/secret.ts';
 import { Buffer } from 'node:buffer';
 
 /** Our field name of a connection → the gateway's. */
@@ -63,16 +64,12 @@ export function fromWire(value: string): string {
   if (!value.startsWith('X')) return value;
   const text = Buffer.from(value, 'base64').toString('utf8');
   const prefix = prefixes.find(([, theirs]) => text.startsWith(theirs));
-  if (prefix === undefined || encode(text) !== value) return value;
+  if (prefix === undefined || encodedText(text) !== value) return value;
   return `${prefix[0]}${text.slice(prefix[1].length)}`;
 }
 
 /** Returns a value in the spelling of the gateway. */
 export function toWire(value: string): string {
   const prefix = prefixes.find(([ours]) => value.startsWith(ours));
-  return prefix === undefined ? value : encode(`${prefix[1]}${value.slice(prefix[0].length)}`);
-}
-
-function encode(text: string): string {
-  return Buffer.from(text, 'utf8').toString('base64');
+  return prefix === undefined ? value : encodedText(`${prefix[1]}${value.slice(prefix[0].length)}`);
 }

@@ -1,7 +1,7 @@
-import { asObject, isObject, type JsonObject } from '../../../model/json.ts';
+import { asObject, isObject, type JsonObject, nonEmptyText } from '../../../model/json.ts';
 import type { ServerFacts } from '../../../model/live.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
-import { nonEmptyText, readRole } from '../rest.ts';
+import { readRole } from '../rest.ts';
 
 /** The longest access in seconds after an approval, if no lower limit counts: 48 hours. */
 const longestAccess = 172_800;

@@ -12,7 +12,7 @@ import {
   type Rulepack,
   type RunbookRule,
 } from '../../../model/protection/access-objects.ts';
-import { compareText } from '../../../model/json.ts';
+import { compareText, distinctSorted } from '../../../model/json.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
 import { durationText } from '../../../model/time.ts';
 import { type ConnectionReplacement, namesOnlyPredecessor, replacementReference, unreadableReference } from '../rest.ts';
@@ -125,7 +125,7 @@ function lostGrants(objects: ReferringObjects, replacement: InheritingReplacemen
   const byAttribute = attributes
     .filter((one) => replacement.attributes.includes(one.name) || one.connections.includes(name))
     .flatMap(({ groups }) => groups);
-  const kept = [...new Set([...groupsOf(name), ...byAttribute])].toSorted(compareText);
+  const kept = distinctSorted([...groupsOf(name), ...byAttribute]);
   const had = groupsOf(former);
   if (had.every((group) => kept.includes(group))) return [];
   const now = kept.length === 0 ? `no group can use ${name}, only admins and auditors` : `${name} is granted to ${kept.join(', ')}`;

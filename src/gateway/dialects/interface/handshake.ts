@@ -1,6 +1,6 @@
-import { asArray, isObject } from '../../../model/json.ts';
+import { asArray, isObject, nonEmptyText } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
-import { nonEmptyText, readRole } from '../rest.ts';
+import { readRole } from '../rest.ts';
 
 /** Reads what the gateway reports about itself; a gateway that reports nothing is taken to have no restrictions. */
 export function readCapabilities(handshake: Handshake): Capabilities {

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { addToGroup } from '../../../../model/collections.ts';
 import { asText, type Json, textsIn } from '../../../../model/json.ts';
 import type { BlockedMove, PreflightRequest } from '../../../../model/gateway.ts';
-import { type EdgeChange, liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
+import { type EdgeChange, liveKeyOf, renamesOf, withNames, deletedKeys } from '../../../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../../../model/resource.ts';
 import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
@@ -124,7 +124,7 @@ type AttributesOf = ReadonlyMap<ResourceId, readonly string[]>;
 
 /** Returns the attributes of each connection after a plan. */
 function attributesAfter({ live, plan }: PreflightRequest, writes: readonly ProposedWrite[]): AttributesOf {
-  const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+  const deleted = deletedKeys(plan.changes);
   const all = new Map(live.resources.flatMap(({ id, spec }) => (deleted.has(id) ? [] : [[id, spec] as const])));
   for (const { resource, spec } of writes) all.set(resource.key, spec);
   return new Map([...all].flatMap(([id, spec]) => (kindOf(id) === 'Connection' ? [[id, textsIn(spec['attributes'])] as const] : [])));
