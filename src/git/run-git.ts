@@ -31,7 +31,10 @@ type GitExit = { readonly code: number; readonly output: Buffer; readonly stderr
 // A remote can make git print anything, and only the end of stderr is useful.
 const maxStderr = 16 * 1024;
 
-/** Runs git with exactly these arguments. Never throws for a failure of git or of the network. */
+/**
+ * Runs git with the settings that every git has. Whose git it is, only the environment says: `runGit` gives it the configuration of the user,
+ * and the server, which reads repositories of other people, nothing but the credentials of one. Never throws for a failure of git or of the network.
+ */
 export async function spawnGit(args: readonly string[], options: GitOptions): Promise<GitResult> {
   const { env, cwd, input = '', maxOutputBytes, onChunk, onStart, signal } = options;
   // Loaded with the first run, because most commands run no git.
@@ -42,7 +45,13 @@ export async function spawnGit(args: readonly string[], options: GitOptions): Pr
       return;
     }
     // In its own process group, so that ssh and remote-https end with git, and without a terminal, so that they cannot prompt.
-    const git = spawn('git', args, { env, cwd, detached: true, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const git = spawn('git', ['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
+      env,
+      cwd,
+      detached: true,
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     const output: Buffer[] = [];
     let size = 0;
     let stderr = '';
@@ -118,6 +127,7 @@ function reasonIn(stderr: string): string {
   const specific = errors.filter((line) => line !== 'fatal: Could not read from remote repository.');
   const refused = lines.flatMap((line) => /^!\s.*\[.*\((.+)\)$/.exec(line)?.[1] ?? []);
   const fatal = specific.flatMap((line) => /^(?:fatal|error): (?!unable to read askpass)(.+)$/.exec(line)?.[1] ?? []);
+  // Words of origin, which `failureError` leaves out.
   const said = errors.filter((line) => /^remote: (?!fatal|error)./.test(line));
   // Origin's own words: "unpacker error" says nothing.
   const remote = lines.flatMap((line) => /^(?:remote: (?:fatal|error)|error: remote unpack failed): (.+)$/.exec(line)?.[1] ?? []);
@@ -158,13 +168,7 @@ export async function runGit(
   { allowedExitCodes = [0], timeoutMs = timeLimits.command, connects = false, ...options }: CommandOptions = {},
 ): Promise<CommandOutput> {
   const start = { cwd: context.folder, env: gitEnvironment(context), signal: AbortSignal.timeout(timeoutMs) };
-  const result = connects
-    ? await startSimpleGit(args, start)
-    : await spawnGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
-        ...start,
-        maxOutputBytes: Infinity,
-        ...options,
-      });
+  const result = connects ? await startSimpleGit(args, start) : await spawnGit(args, { ...start, maxOutputBytes: Infinity, ...options });
   if ('output' in result) return { code: 0, stdout: result.output, stderr: result.stderr };
   if (result.exit === undefined) throw timeoutError(args, timeoutMs);
   if ('cause' in result.exit) throw notInstalledError(result.exit.cause);

@@ -79,17 +79,13 @@ esac
 [ -n "$answer" ] && printf '%s\\n' "$answer"
 `;
 
+/** Settings besides those that every git has. */
 const fixedSettings: Readonly<Record<string, string>> = {
   'credential.helper': '',
   'credential.interactive': 'false',
-  'core.hooksPath': devNull,
-  'core.fsmonitor': 'false',
-  'safe.bareRepository': 'explicit',
   // Large files are not held in memory, and everything stays in packs, whose size is watched.
   'core.bigFileThreshold': '1m',
   'fetch.unpackLimit': '1',
-  'gc.auto': '0',
-  'maintenance.auto': 'false',
   'fetch.recurseSubmodules': 'false',
   // Only the host of the address was checked.
   'http.followRedirects': 'false',
