@@ -89,15 +89,10 @@ function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | 
   const [fewer, more] = isLoss ? [after, before] : [before, after];
   if (fewer.needed > more.needed || (fewer.needed === more.needed && fewer.groups.length <= more.groups.length)) return undefined;
   const is = `${after.needed} of ${after.groups.length} group${after.groups.length === 1 ? '' : 's'}`;
-  const named = isLoss ? missingNames(after, before) : missingNames(before, after);
+  const named = fewer.groups.filter((group) => !more.groups.includes(group));
   const others = named.length === 0 ? '' : `, ${isLoss ? 'without' : 'with'} ${namesText('group', named.map(quoteName))}`;
   const rest = `${is} (was ${before.needed} of ${before.groups.length}${others})`;
   return isLoss ? `can be approved by any ${rest}` : `needs approval by ${rest}`;
-}
-
-/** Returns the groups that only the first side has. */
-function missingNames({ groups }: Quota, other: Quota): readonly string[] {
-  return groups.filter((group) => !other.groups.includes(group));
 }
 
 /** Names the groups that may approve alone on one side, and could not on the other one. */

@@ -137,7 +137,8 @@ function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
     if (part === undefined || others.length > 0 || (part.sign === '' && part.text.startsWith('('))) return label;
     if (part.sign === '~') return `${label}: ${distinctParts(part.before, part.after, longestTurn).join(' → ')}`;
     const text = clip(part.sign === '' ? part.text.replace(/ \(.*$/s, '') : part.text, longestTurn);
-    if (part.sign === '' || !whole.has(label)) return `${label}: ${part.sign} ${text}`.replace(':  ', ': ');
+    if (part.sign === '') return `${label}: ${text}`;
+    if (!whole.has(label)) return `${label}: ${part.sign} ${text}`;
     return `${label}: ${part.sign === '+' ? `none → ${text}` : `${text} → none`}`;
   });
 }
