@@ -42,7 +42,7 @@ import { setTimeout } from 'node:timers/promises';
 import { readPlanBase } from '../project/plan-base.ts';
 import { openRecorder, type ApplyRecorder } from '../project/record/record-applied.ts';
 import { isLeased, runName, withLease } from '../project/record/record-lease.ts';
-import { findAppliedRecord, recordQueryOf, type RecordedEnd } from '../project/record/applied-record.ts';
+import { findAppliedRecord, type RecordedEnd } from '../project/record/applied-record.ts';
 import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
@@ -294,7 +294,7 @@ async function recordedBase({ project, desired, planBase: given }: PlannedRun, f
 
 async function findRecord(project: OpenProject, origin: boolean): Promise<Partial<Awaited<ReturnType<typeof findAppliedRecord>>>> {
   const repository = readableRepository(project);
-  return repository === undefined ? {} : findAppliedRecord(repository, recordQueryOf({ ...project, repository }, origin));
+  return repository === undefined ? {} : findAppliedRecord({ ...project, repository }, origin);
 }
 
 function recorderFor({ project, desired, planBase, gateway }: PlannedRun, flags: ApplyFlags, context: CliContext): ApplyRecorder {

@@ -194,8 +194,7 @@ type LastAppliedQuery = {
   /** Names of config files, to detect whether one has moved. */
   readonly configs: readonly string[];
   readonly origin: boolean;
-  /** How a target that was renamed in the config is recognized by its records; without it, none is. */
-  readonly renames?: RenamedTargets;
+  readonly renames: RenamedTargets;
 };
 
 /** Whose a record is: of this target, of another one, of a gateway that no target has now, or of one that its commits do not tell. */
@@ -227,21 +226,21 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const listed = { refs, originRefs };
   const { target, renames } = query;
   const found = names.has(expected) ? await readLastApplied(repository, expected, listed) : undefined;
-  const owner = found?.commit === undefined || renames === undefined ? 'unknown' : await renames.ownerOf(target, found.commit);
+  const owner = found?.commit === undefined ? 'unknown' : await renames.ownerOf(target, found.commit);
   // An apply leaves the record of another target where it is.
-  const ownName = appliedRefName(repository.prefix, target, owner === 'another' ? renames?.url : undefined);
+  const ownName = appliedRefName(repository.prefix, target, owner === 'another' ? renames.url : undefined);
   const isOurs = owner === 'this' || owner === 'unknown';
   const others = [...names].filter((name) => {
     const { folder, target: other = '', isBeside } = parseAppliedRefName(name) ?? {};
     // Only targets that exchanged their names have a record under the name of another one.
-    const isPossible = found?.commit === undefined || !isOurs || isBeside === true || renames?.isCurrent(other) === false;
+    const isPossible = found?.commit === undefined || !isOurs || isBeside === true || !renames.isCurrent(other);
     return name !== expected && folders.includes(folder) && isPossible;
   });
-  const read = renames === undefined ? new Map<string, FoundRecord>() : await readEach(repository, others, listed);
-  const renamed = renames && (await findRenamed(renames, isOurs ? found : undefined, read.values()));
+  const read = await readEach(repository, others, listed);
+  const renamed = await findRenamed(renames, isOurs ? found : undefined, read.values());
   const last = renamed ?? (owner === 'another' ? undefined : found) ?? (await readLastApplied(repository, ownName, listed));
   const own = ownName === expected ? found : read.get(ownName);
-  const left = renames !== undefined && last.commit === undefined ? await findLeft(renames, read.values()) : [];
+  const left = last.commit === undefined ? await findLeft(renames, read.values()) : [];
   return { ...last, ownName, localId: own?.localId ?? '', originId: own?.originId ?? '', left };
 }
 

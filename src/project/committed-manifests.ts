@@ -57,14 +57,10 @@ function contentsOf({ resources }: Pick<DesiredState, 'resources'>): FileContent
 }
 
 /** Hashes files as they are in a commit, through its links; files that it does not have are left out. */
-async function readContentsAt(
-  repository: Repository,
-  commit: string,
-  { root, files }: { readonly root: string; readonly files: readonly string[] },
-): Promise<FileContents> {
+async function readContentsAt({ site, commit, root }: CommittedTree, files: readonly string[]): Promise<FileContents> {
   if (files.length === 0) return noContents;
   const places = new Map(files.map((file) => [posix.join(root, file), file]));
-  const found = await readThroughLinks(repository, commit, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
+  const found = await readThroughLinks(site.repository, commit, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
   return new Map(found.map((one) => [places.get(one.path) ?? '', 'bytes' in one ? hashOf(one.bytes) : linkOf(one.missing)]));
 }
 
@@ -139,6 +135,8 @@ type CommittedConfig = Pick<CommittedProject, 'repository' | 'config'> & { reado
 
 /** The manifest files of a target at a commit; folders are relative to the top of the repository. */
 export type CommittedTree = {
+  readonly site: CommittedProject;
+  readonly commit: string;
   readonly target: Target;
   readonly targets: readonly string[];
   readonly folders: readonly string[];
@@ -193,7 +191,7 @@ export async function readCommittedTree(
   const layers = target.overlays.map((folder) => posix.relative(committed.root, folder));
   const targets = committed.targets.map(({ name }) => name);
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);
-  const value = { target, targets, folders, root, files, overlays: over, layers, pathInTree };
+  const value = { site, commit, target, targets, folders, root, files, overlays: over, layers, pathInTree };
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
 }
 
@@ -212,11 +210,21 @@ export function findTargetThen(
   return renamed === undefined || another !== undefined ? named : renamed;
 }
 
-/** Loads the manifests of a commit without their secrets, and the hashes of the files that secrets come from. */
-export async function loadCommittedState(repository: Repository, commit: string, tree: CommittedTree): Promise<Checked<DesiredState>> {
+/** Reads the manifests of a commit like `loadCommittedState`. */
+export async function readCommittedState(site: CommittedProject, commit: string, here?: DesiredState): Promise<Checked<DesiredState>> {
+  const { value: tree, diagnostics } = await readCommittedTree(site, commit);
+  return tree === undefined ? { diagnostics } : loadCommittedState(tree, here);
+}
+
+/**
+ * Loads the manifests of a commit without their secrets, and the hashes of the files that secrets come from. Returns the state of the working
+ * tree, `here`, if that has the same manifests and all of them are loaded.
+ */
+export async function loadCommittedState(tree: CommittedTree, here?: DesiredState): Promise<Checked<DesiredState>> {
+  if (here?.unselected.length === 0 && (await isSameTree(tree, here))) return { value: here, diagnostics: [] };
   const { value, diagnostics } = loadCommittedTree(tree);
   if (value === undefined) return { diagnostics };
-  const contents = await readContentsAt(repository, commit, { root: tree.root, files: secretFilesOf(value) });
+  const contents = await readContentsAt(tree, secretFilesOf(value));
   return { value: withContents(value, contents), diagnostics };
 }
 
@@ -247,14 +255,12 @@ export function readCommittedChecks({ target: { name }, targets, files }: Commit
  * Returns true if a commit has the same manifests as those that were loaded from the working tree, with overlays in the same
  * folders, and the same committed files of secrets.
  */
-export async function isSameTree(
-  { files, overlays, layers, root, pathInTree }: CommittedTree,
-  { repository, config, target }: CommittedProject,
-  { commit, desired }: { readonly commit: string; readonly desired: DesiredState },
-): Promise<boolean> {
+export async function isSameTree(tree: CommittedTree, desired: DesiredState): Promise<boolean> {
+  const { files, overlays, layers, pathInTree } = tree;
+  const { config, target } = tree.site;
   const loaded = target.overlays.map((folder) => relative(config.root, folder).split(sep).join('/'));
   if (loaded.join('\0') !== layers.join('\0') || hashTree([...files, ...overlays.flat()], pathInTree) !== desired.tree) return false;
-  const then = await readContentsAt(repository, commit, { root, files: secretFilesOf(desired) });
+  const then = await readContentsAt(tree, secretFilesOf(desired));
   const now = contentsOf(desired);
   return then.size === now.size && [...then].every(([file, content]) => now.get(file) === content);
 }

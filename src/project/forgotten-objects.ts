@@ -65,7 +65,7 @@ export async function findForgotten(
   const found: ForgottenObject[] = [];
   for (const commit of commits.slice(0, maxStates)) {
     const { value: tree } = await readCommittedTree(site, commit);
-    const then = tree?.target.url === target.url ? (await loadCommittedState(repository, commit, tree)).value : undefined;
+    const then = tree?.target.url === target.url ? (await loadCommittedState(tree)).value : undefined;
     for (const { key: id } of then?.resources ?? []) if (left.delete(id)) found.push({ id, commit });
     if (left.size === 0) break;
   }

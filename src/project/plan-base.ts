@@ -19,13 +19,13 @@ import { timeText } from '../model/time.ts';
 import {
   absences,
   type CommittedTree,
-  isSameTree,
   loadCommittedState,
   readCommittedChecks,
   readCommittedConfig,
+  readCommittedState,
   readCommittedTree,
 } from './committed-manifests.ts';
-import { readAppliedRecord, type ReadRecord, recordQueryOf } from './record/applied-record.ts';
+import { readAppliedRecord, type ReadRecord } from './record/applied-record.ts';
 import { findSignerRefusals, proveRecord, type RecordProof } from './record/record-proof.ts';
 import { type ProvenRecord, readRemembered } from './remembered-objects.ts';
 import {
@@ -120,7 +120,7 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   if (repository === undefined) return noBase;
   const site = { ...input, repository };
   const branch = tracked ? await findReviewedBranch(site, options.origin) : undefined;
-  const based = tracked || options.base !== undefined ? await readBase(site, input, branch) : noBase;
+  const based = tracked || options.base !== undefined ? await readBase(site, branch) : noBase;
   const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
   const unsignable = needsReview ? await findSignerRefusals(site, options.origin, based.proof) : [];
   const isOfName = based.read === undefined || parseAppliedRefName(based.read.name)?.target === input.target.name;
@@ -139,24 +139,23 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
 }
 
 async function readBase(
-  site: CommittedProject,
-  input: PlanBaseInput,
+  site: PlanBaseInput & CommittedProject,
   branch: ReviewedBranch | undefined,
 ): Promise<Omit<PlanBase, 'own' | 'proposed'>> {
-  const { options, target } = input;
+  const { options, target, desired: head } = site;
   if (options.base === 'none') return noBase;
   if (options.base !== undefined) {
     const commit = await resolveCommit(site.repository, options.base);
-    return { ...noBase, base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }) };
+    return { ...noBase, base: await loadBase(await requireTree(site, commit), head) };
   }
-  const found = await readAppliedRecord(site.repository, recordQueryOf(site, options.origin));
-  const proof = await proveRecord(site, found.read, { ...options, applies: input.applies === true });
-  const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
+  const found = await readAppliedRecord(site, options.origin);
+  const proof = await proveRecord(site, found.read, { ...options, applies: site.applies === true });
+  const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head, branch });
   const read = record === found.read.record ? found.read : { ...found.read, record, isRepaired: true as const };
   const diagnostics = [
     ...found.diagnostics,
     ...(unmerged === undefined || refusals.length > 0 ? [] : [unmergedWarning(unmerged, target)]),
-    ...unprovenWarning(unproven, input),
+    ...unprovenWarning(unproven, site),
     ...unfinishedNotice(read),
   ];
   const { commit } = record;
@@ -179,12 +178,11 @@ async function readBase(
   }
   const { left = [], names = [] } = record;
   const base = {
-    ...(await loadBase(input, site, { commit, tree })),
+    ...(await loadBase(tree, head)),
     left: new Map(left.map(({ id, fields }) => [id, fields])),
     names: new Map(names.map(({ id, former }) => [id, former])),
   };
-  const behind =
-    base.desired === input.desired ? undefined : await compareHistory(site, { commit, name: options.origin ? read.name : undefined });
+  const behind = base.desired === head ? undefined : await compareHistory(site, { commit, name: options.origin ? read.name : undefined });
   return { base, ...more, behind, diagnostics };
 }
 
@@ -250,15 +248,9 @@ async function requireTree(site: CommittedProject, commit: string, named?: strin
   return value;
 }
 
-async function loadBase(
-  { desired: head }: PlanBaseInput,
-  site: CommittedProject,
-  { commit, tree }: { readonly commit: string; readonly tree: CommittedTree },
-): Promise<BaseState> {
-  // The base has the same files as the working tree, so the state is loaded already.
-  if (head.unselected.length === 0 && (await isSameTree(tree, site, { commit, desired: head })))
-    return { commit, desired: head, removedIn: new Map() };
-  const { value: desired, diagnostics } = await loadCommittedState(site.repository, commit, tree);
+async function loadBase(tree: CommittedTree, head: DesiredState): Promise<BaseState> {
+  const { site, commit } = tree;
+  const { value: desired, diagnostics } = await loadCommittedState(tree, head);
   if (desired === undefined) throw unreadable(commit, diagnostics);
   const kept = new Set<ResourceId>([...head.resources, ...head.unselected].map(({ id }) => id));
   const ids = desired.resources.map(({ id }) => id).filter((id) => !kept.has(id));
@@ -314,9 +306,8 @@ async function compareHistory(
   if (fork === head) return { head, applied: commit };
   // A shallow clone may just not have the common history.
   if (fork === undefined) return repository.shallow ? undefined : { head, applied: commit, fork: emptyState };
-  const { value: tree } = await readCommittedTree(site, fork);
-  const state = tree === undefined ? undefined : (await loadCommittedState(repository, fork, tree)).value;
-  return { head, applied: commit, fork: state ?? emptyState };
+  const { value: state = emptyState } = await readCommittedState(site, fork);
+  return { head, applied: commit, fork: state };
 }
 
 function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
@@ -340,11 +331,10 @@ async function readProposed(site: CommittedProject, { commit, value }: BranchPoi
 
 /** Reads the manifests at the branch point, unless they are those of the base. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
 async function readOwn(site: CommittedProject, ref: string, base: BaseState | undefined): Promise<BranchPoint> {
-  const { repository } = site;
-  const { commit, diagnostics } = await findBranchPoint(repository, ref);
+  const { commit, diagnostics } = await findBranchPoint(site.repository, ref);
   if (commit === base?.commit) return { commit, value: base.desired, diagnostics };
   const { value: tree, diagnostics: unread } = await readCommittedTree(site, commit);
-  const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, commit, tree);
+  const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : await loadCommittedState(tree);
   if (value !== undefined) return { commit, value, diagnostics };
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
   // A commit may have policies and no other manifest.

@@ -13,7 +13,7 @@ import { defined } from '../model/json.ts';
 import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
-import { isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
+import { loadCommittedState, readCommittedTree } from './committed-manifests.ts';
 import type { CommittedProject } from './project.ts';
 
 /** What a record knows beyond the last completely applied commit, as far as it is proven; the ids of the other objects are `unproven`. */
@@ -171,8 +171,7 @@ async function readState(site: CommittedProject, commit: string, head: DesiredSt
   const { value: tree } = await readCommittedTree(site, commit);
   if (tree === undefined) return undefined;
   if (tree.target.url !== site.target.url) return 'other gateway';
-  if (head.partial !== true && (await isSameTree(tree, site, { commit, desired: head }))) return head;
-  return (await loadCommittedState(site.repository, commit, tree)).value;
+  return (await loadCommittedState(tree, head)).value;
 }
 
 function edgeTouches({ rule, connection }: DesiredState['edges'][number], objects: ReadonlyMap<ResourceId, unknown>): boolean {

@@ -5,7 +5,7 @@ import type { Refusal } from '../model/plan/plan.ts';
 import { accessTestKind } from '../model/protection/access-test.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { CheckedSources } from './checkout.ts';
-import { isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
+import { readCommittedState } from './committed-manifests.ts';
 import type { PlanBase } from './plan-base.ts';
 import { type OpenProject, readableRepository } from './project.ts';
 
@@ -56,10 +56,7 @@ async function objectsOfHead(
   const repository = readableRepository(project);
   const commit = repository?.head;
   if (repository === undefined || commit === undefined) return [];
-  const site = { ...project, repository };
-  const { value: tree } = await readCommittedTree(site, commit);
-  if (tree === undefined || (await isSameTree(tree, site, { commit, desired }))) return [];
-  const { value: head } = await loadCommittedState(repository, commit, tree);
+  const { value: head } = await readCommittedState({ ...project, repository }, commit, desired);
   return (head?.resources ?? []).map(({ id }) => id).filter((id) => removed.has(id));
 }
 

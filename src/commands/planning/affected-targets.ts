@@ -4,13 +4,7 @@ import type { Config, Target } from '../../model/config.ts';
 import { type Checked, type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
-import {
-  isSameTree,
-  loadCommittedState,
-  readCommittedConfig,
-  readCommittedTree,
-  withTrackedContents,
-} from '../../project/committed-manifests.ts';
+import { loadCommittedState, readCommittedConfig, readCommittedTree, withTrackedContents } from '../../project/committed-manifests.ts';
 import { loadWhole, readSources } from '../../project/manifests.ts';
 import { openConfig } from '../../project/open-project.ts';
 import { findBranchPoint } from '../../project/plan-base.ts';
@@ -74,8 +68,8 @@ async function compareTarget(site: CommittedProject, commit: string, then: Check
   if (then.value === undefined || tree.value === undefined) return notCompared(tree.diagnostics);
   const config = changedSettings(then.value, site);
   const desired = await withTrackedContents(loaded, site);
-  if (await isSameTree(tree.value, site, { commit, desired })) return config;
-  const before = await loadCommittedState(site.repository, commit, tree.value);
+  const before = await loadCommittedState(tree.value, desired);
+  if (before.value === desired) return config;
   return [...config, ...(before.value === undefined ? notCompared(before.diagnostics) : differencesBetweenStates(before.value, desired))];
 }
 

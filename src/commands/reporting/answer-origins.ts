@@ -5,7 +5,7 @@ import type { AnswerOrigin } from '../../model/result/answer-origin.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { grantedSnapshot } from '../planning/access-view.ts';
 import { timeOf } from '../planning/target-policies.ts';
-import { loadCommittedState, readCommittedTree } from '../../project/committed-manifests.ts';
+import { readCommittedState } from '../../project/committed-manifests.ts';
 import { type CommittedProject, readableRepository } from '../../project/project.ts';
 import { permissionTerms } from '../../protection/permission/permission.ts';
 import type { ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -37,8 +37,7 @@ export async function readAnswerOrigins({ project, view }: Asked, all: readonly 
   /** Returns the answers that the manifests of a commit give; undefined if these cannot be read. */
   const readAnswers = async (commit: string): Promise<((people: People) => string) | undefined> => {
     if (read.has(commit)) return read.get(commit);
-    const { value: tree } = await readCommittedTree(site, commit);
-    const desired = tree === undefined ? undefined : (await loadCommittedState(repository, commit, tree)).value;
+    const { value: desired } = await readCommittedState(site, commit);
     const answers = desired === undefined ? undefined : answersAt(grantedSnapshot(desired, now, project));
     read.set(commit, answers);
     return answers;

@@ -8,7 +8,6 @@ import {
   type RecordCommit,
   type RenamedTargets,
 } from '../../git/applied-refs.ts';
-import type { Repository } from '../../git/repository.ts';
 import { record as isRecord } from '../../manifest/validate/validators.ts';
 import {
   emptyRecord,
@@ -42,15 +41,13 @@ export type ReadRecord = AppliedIds & {
   readonly isRepaired?: true;
 };
 
-type RecordQuery = { readonly target: string; readonly origin: boolean; readonly renames?: RenamedTargets };
-
-/** Returns the query for the record of a target, which may have another name of it. */
-export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQuery {
+/** Returns how a target that was renamed in the config is recognized by its records. */
+function renamesOf(site: CommittedProject): RenamedTargets {
   const { config, target } = site;
   const current = new Set(config.targets.map(({ name }) => name));
   const placed = (paths: readonly string[]): readonly string[] =>
     pathsInRepository(paths, config.root, site.repository.prefix).map((path) => `/${path}`);
-  const renames: RenamedTargets = {
+  return {
     url: target.url,
     isCurrent: (name) => current.has(name),
     async ownerOf(name, record) {
@@ -77,28 +74,25 @@ export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQu
       return (parsed instanceof InputError ? undefined : parsed.signature?.counter) ?? record.at.getTime();
     },
   };
-  return { target: target.name, origin, renames };
 }
 
 type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads the record of a target, from origin if `origin` is set. Throws InputError for an invalid record. */
-export async function readAppliedRecord(repository: Repository, query: RecordQuery): Promise<FoundRecord> {
-  const { unreadable: error, ...found } = await findAppliedRecord(repository, query);
+/** Reads the record of a target, which may have another name of it, from origin if `origin` is set. Throws InputError for an invalid record. */
+export async function readAppliedRecord(site: CommittedProject, origin: boolean): Promise<FoundRecord> {
+  const { unreadable: error, ...found } = await findAppliedRecord(site, origin);
   if (error !== undefined) throw error;
   return found;
 }
 
 /** Reads the record of a target like `readAppliedRecord`; an invalid record counts as empty, and `unreadable` is its error. */
 export async function findAppliedRecord(
-  repository: Repository,
-  query: RecordQuery,
+  site: CommittedProject,
+  origin: boolean,
 ): Promise<FoundRecord & { readonly unreadable?: InputError }> {
-  const { target } = query;
-  const { name, commit, ownName, localId, originId, left, ...found } = await findLastApplied(repository, {
-    ...query,
-    configs: configNames,
-  });
+  const target = site.target.name;
+  const query = { target, origin, renames: renamesOf(site), configs: configNames };
+  const { name, commit, ownName, localId, originId, left, ...found } = await findLastApplied(site.repository, query);
   const former = parseAppliedRefName(name)?.target;
   const diagnostics = [
     ...found.diagnostics,

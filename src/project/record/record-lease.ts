@@ -4,7 +4,7 @@ import { isProcessAlive, processPlace, processStart } from '../../disk/processes
 import type { ApplyLease } from '../../model/applied-record.ts';
 import { type OpenProject, readableRepository } from '../project.ts';
 import type { ProjectContext } from '../resolved-config.ts';
-import { readAppliedRecord, recordQueryOf } from './applied-record.ts';
+import { readAppliedRecord } from './applied-record.ts';
 
 /** How long a lease lasts after it was taken or renewed. */
 export const leaseMs: number = 15 * 60_000;
@@ -71,7 +71,7 @@ export async function isLeased(
 ): Promise<boolean> {
   const repository = readableRepository(project);
   if (repository === undefined) return false;
-  const { read } = await readAppliedRecord(repository, recordQueryOf({ ...project, repository }, origin));
+  const { read } = await readAppliedRecord({ ...project, repository }, origin);
   return isHeldByOther(read.record.lease, run, now);
 }
 

@@ -15,7 +15,6 @@ import {
   readAppliedRecord,
   type RecordedEnd,
   recordMessage,
-  recordQueryOf,
   type ReadRecord,
   withApply,
   unmergedRecord,
@@ -87,7 +86,7 @@ async function isAppliedAt(site: CommittedProject, { desired, target }: Recorder
   if (commit === undefined) return false;
   const { value: tree } = await readCommittedTree(site, commit);
   const isOfGateway = tree !== undefined && tree.target.url === target.url;
-  return isOfGateway && (await isSameTree(tree, site, { commit, desired }));
+  return isOfGateway && (await isSameTree(tree, desired));
 }
 
 /**
@@ -295,12 +294,12 @@ function completedRecord({ unmergedHead }: RecorderInput, before: AppliedRecord,
 }
 
 async function readRecord({ site, input }: RecorderSession): Promise<ReadRecord> {
-  return input.read ?? (await readAppliedRecord(site.repository, recordQueryOf(site, input.options.origin))).read;
+  return input.read ?? (await readAppliedRecord(site, input.options.origin)).read;
 }
 
 /** Reads the record that another apply moved. Throws AppError when its signature does not count: this run must not sign it. */
 async function readMoved({ site, input: { options } }: RecorderSession): Promise<ReadRecord> {
-  const { read } = await readAppliedRecord(site.repository, recordQueryOf(site, options.origin));
+  const { read } = await readAppliedRecord(site, options.origin);
   const { refusals } = await proveRecord(site, read, { ...options, applies: true });
   const [refusal] = refusals;
   if (refusal !== undefined) throw new AppError('git/not-recorded', 6, refusal.message, { hint: refusal.hint });

@@ -12,6 +12,7 @@ import {
   findLastApplied,
   type LastApplied,
   type RecordOwner,
+  type RenamedTargets,
 } from '../../../src/git/applied-refs.ts';
 import { openRepository } from '../../../src/git/repository.ts';
 import { installProgram } from '../../support/git-repository.ts';
@@ -20,6 +21,9 @@ import { gitEnv, useRepositories, type TestRepository } from '../../support/repo
 const { make, makeOrigin, clone, place } = useRepositories();
 const configs = ['ostiary.yaml', 'ostiary.yml'];
 
+/** Recognizes no target under another name. */
+const noRenames: RenamedTargets = { url: '', isCurrent: () => true, ownerOf: () => Promise.resolve('unknown'), writtenAt: () => 0 };
+
 /** Returns the commit of the record, without the parts that only the recorder needs. */
 async function lastApplied(
   repository: TestRepository,
@@ -27,7 +31,7 @@ async function lastApplied(
   target = 'prod',
   origin = true,
 ): Promise<{ readonly commit: string | undefined; readonly diagnostics: LastApplied['diagnostics'] }> {
-  const { commit, diagnostics } = await findLastApplied(await repository.open(folder), { target, configs, origin });
+  const { commit, diagnostics } = await findLastApplied(await repository.open(folder), { target, configs, origin, renames: noRenames });
   return { commit: commit?.id, diagnostics };
 }
 
@@ -152,7 +156,7 @@ describe('findLastApplied', () => {
     const env = { ...gitEnv, ...(await installProgram(place(), 'git', `PATH='${gitEnv['PATH']}'; ${fetch}; exec git "$@"`)) };
     const opened = await openRepository({ folder: theirs.folder, env });
     if (opened === undefined) throw new Error('no repository found');
-    const found = await findLastApplied(opened, { target: 'prod', configs, origin: true });
+    const found = await findLastApplied(opened, { target: 'prod', configs, origin: true, renames: noRenames });
     expect(found).toMatchObject({ originId: later, commit: { id: later }, diagnostics: [] });
     expect(theirs.git('rev-parse', appliedRef('prod'))).toBe(later);
   });

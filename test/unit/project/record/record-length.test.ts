@@ -3,7 +3,8 @@ import { setAppliedRef, writeRecordCommit } from '../../../../src/git/applied-re
 import type { AppliedRecord } from '../../../../src/model/applied-record.ts';
 import type { EdgeEnds } from '../../../../src/model/resource.ts';
 import { checkRecordLength, readAppliedRecord, recordMessage, recordText } from '../../../../src/project/record/applied-record.ts';
-import { useRepositories } from '../../../support/repository.ts';
+import { resolveProject } from '../../../../src/project/project.ts';
+import { gitEnv, useRepositories } from '../../../support/repository.ts';
 
 const { make } = useRepositories();
 
@@ -18,12 +19,15 @@ const three = recordOf([
 ]);
 
 async function readBack(text: string): Promise<AppliedRecord> {
-  const made = make({ 'a.txt': '' });
+  const config =
+    'apiVersion: ostiary/v1\nkind: Config\nmanifests: [a]\ntargets: { prod: { url: "http://127.0.0.1:1", token: { env: T } } }\n';
+  const made = make({ 'ostiary.yaml': config });
   made.commit();
   const repository = await made.open();
+  const project = resolveProject({}, { cwd: made.folder, env: gitEnv });
   const commit = await writeRecordCommit(repository, { message: `Record\n\n${text}\n`, parents: [], at: new Date(0) });
   await setAppliedRef(repository, 'prod', commit.id);
-  return (await readAppliedRecord(repository, { target: 'prod', origin: false })).read.record;
+  return (await readAppliedRecord({ ...project, repository }, false)).read.record;
 }
 
 test('a record names a rule once for all its connections, and is read as it was written', async () => {
