@@ -27,7 +27,7 @@ import {
   targetOptions,
   todayOption,
 } from './context/options.ts';
-import { accessDiagnostics, checkDeclaredAccess, misspelledGroups } from './planning/access-tests.ts';
+import { accessDiagnostics, checkDeclaredAccess } from './planning/access-tests.ts';
 import { checkManifestPolicies, timeOf, todayOf } from './planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';
 import { printerFor } from './output/printer.ts';
@@ -79,8 +79,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
       read,
     });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, todayOf(flags, context));
-    const access = value === undefined ? [] : accessDiagnostics(await checkDeclaredAccess(value, project));
-    const misspelled = value === undefined ? [] : misspelledGroups(value, project);
+    const { results, misspelled } = await checkDeclaredAccess(value, project);
     const named = value === undefined ? [] : findDeferredReferences(value, registry);
     const judged = named.map((finding) => value?.acknowledge?.(finding) ?? { finding });
     const deferred = judged.flatMap(({ finding, reason }) => (reason === undefined ? [finding] : []));
@@ -89,7 +88,14 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     checked.push({
       target: target.name,
       resources: value?.resources.length ?? 0,
-      diagnostics: [...diagnostics, ...deferred, ...policyDiagnostics, ...access, ...misspelled, ...notSimulatedNotice(tried)],
+      diagnostics: [
+        ...diagnostics,
+        ...deferred,
+        ...policyDiagnostics,
+        ...accessDiagnostics(results),
+        ...misspelled,
+        ...notSimulatedNotice(tried),
+      ],
     });
   }
   const all = sortDiagnostics(findingDiagnostics({ targets: checked }));

@@ -4,7 +4,7 @@ import type { DesiredState } from '../../model/desired.ts';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import { assumedDialect } from '../../model/gateway.ts';
 import { pointer } from '../../model/pointer.ts';
-import { accessTestKind, type AccessTestResult, namedGroups } from '../../model/protection/access-test.ts';
+import { type AccessTest, accessTestKind, type AccessTestResult, namedGroups } from '../../model/protection/access-test.ts';
 import type { RuleSampleResults } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { Project } from '../../project/project.ts';
@@ -31,15 +31,20 @@ export function declaredSnapshot(desired: DesiredState, { target }: Pick<Project
   return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
 }
 
+/** The results of access tests, and warnings about groups that they probably misspell. */
+type DeclaredAccess = { readonly results: readonly AccessTestResult[]; readonly misspelled: readonly Diagnostic[] };
+
 /** Checks the access tests of manifests without a gateway. A part of the manifests decides too little, so it is not checked. */
-export async function checkDeclaredAccess(desired: DesiredState, project: Pick<Project, 'target'>): Promise<readonly AccessTestResult[]> {
-  const { accessTests = [], unselected } = desired;
-  if (accessTests.length === 0 || unselected.length > 0) return [];
+export async function checkDeclaredAccess(desired: DesiredState | undefined, project: Pick<Project, 'target'>): Promise<DeclaredAccess> {
+  const { accessTests = [], unselected = [] } = desired ?? {};
+  if (desired === undefined || accessTests.length === 0 || unselected.length > 0) return { results: [], misspelled: [] };
   const [{ checkAccessTests }, { patternCache }] = await Promise.all([
     import('../../protection/permission/check-access-tests.ts'),
     import('../../protection/pattern/compile.ts'),
   ]);
-  return checkAccessTests(accessTests, declaredSnapshot(desired, project), { textOf: deciderTexts(desired), newPatterns: patternCache });
+  const snapshot = declaredSnapshot(desired, project);
+  const results = checkAccessTests(accessTests, snapshot, { textOf: deciderTexts(desired), newPatterns: patternCache });
+  return { results, misspelled: misspelledGroups(accessTests, snapshot) };
 }
 
 /** Returns an error for each expectation that fails, and one notice for those that only the gateway can decide. */
@@ -63,10 +68,8 @@ function failureDiagnostic(failed: FoldedResult): Diagnostic {
  * Warns about groups of access tests that nothing names, where another group has nearly the same name: an expectation of a misspelled group checks
  * nothing. A group without a similar one may have nothing on purpose.
  */
-export function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
-  const { accessTests = [], unselected } = desired;
-  if (accessTests.length === 0 || unselected.length > 0) return [];
-  const known = groupsIn(declaredSnapshot(desired, project));
+function misspelledGroups(accessTests: readonly AccessTest[], snapshot: ProtectionSnapshot): readonly Diagnostic[] {
+  const known = groupsIn(snapshot);
   const names = new Set([...known, ...seeingAll([{ roles: defaultRoles }])]);
   const expectations = accessTests.flatMap((one) => one.expectations);
   return expectations.flatMap((one) =>
@@ -87,7 +90,10 @@ export function misspelledGroups(desired: DesiredState, project: Pick<Project, '
 }
 
 /** Returns the results as those of samples: one group for each test. */
-export function accessTrials(results: readonly AccessTestResult[], { accessTests = [] }: DesiredState): readonly RuleSampleResults[] {
+export function accessTrials(
+  results: readonly AccessTestResult[],
+  { accessTests = [] }: Pick<DesiredState, 'accessTests'>,
+): readonly RuleSampleResults[] {
   const tried = new Set(results.map(({ test }) => test));
   return accessTests
     .filter(({ name }) => tried.has(name))
