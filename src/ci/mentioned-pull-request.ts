@@ -1,7 +1,6 @@
-import type { Forge } from '../forge/forge.ts';
 import { firstLineOf, planCommand } from '../forge/comment-commands.ts';
 import { mayDecide } from '../forge/override-comments.ts';
-import type { PullRequest } from '../forge/forge.ts';
+import type { Forge, PullRequest } from '../forge/forge.ts';
 import type { ForgeNames, PullRequestMention } from '../forge/ci-system.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';

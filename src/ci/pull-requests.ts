@@ -1,9 +1,7 @@
 import { mergedPullRequests, planMarkLength, type ShownPlan, withPlanMarks } from '../forge/approved-plan.ts';
 import type { CiRun } from '../forge/ci-system.ts';
-import type { PullRequestSummary } from '../forge/forge.ts';
+import type { Forge, PullRequest, PullRequestSummary } from '../forge/forge.ts';
 import { withForgeErrors } from '../forge/forge-errors.ts';
-import type { PullRequest } from '../forge/forge.ts';
-import type { Forge } from '../forge/forge.ts';
 import { openRunForge, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
 import { keepComments, type StickyComment } from '../forge/sticky-posts.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';

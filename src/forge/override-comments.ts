@@ -65,7 +65,7 @@ export async function readOverrideComments(
   const counted = new Map<string, CommentDecision & Decided>();
   const ignored: string[] = [];
   for (const comment of comments) {
-    const found = (await judge?.decisionIn(comment)) ?? '';
+    const found = (await judge?.(comment)) ?? '';
     const line = firstLineOf(comment.body).slice(0, longestQuotation);
     const decision = { author: comment.author, command: line, comment: comment.id };
     if (typeof found === 'string') ignored.push(`"${line}" by ${comment.author} is ignored: ${found}`);
@@ -84,10 +84,8 @@ export async function readOverrideComments(
 const longestComment = 10_000;
 const longestQuotation = 500;
 
-type Judge = {
-  /** Returns what a comment decides, or why it decides nothing. */
-  readonly decisionIn: (comment: Comment) => Promise<Decided | string>;
-};
+/** Returns what a comment decides, or why it decides nothing. */
+type Judge = (comment: Comment) => Promise<Decided | string>;
 
 function openJudge(forge: DecidingForge, plan: DecidedPlan, rules: ApprovalRules): Judge {
   const { names, people } = forge;
@@ -146,24 +144,22 @@ function openJudge(forge: DecidingForge, plan: DecidedPlan, rules: ApprovalRules
     return `not all authors of what would be applied are known (${first.part}); a person decides whom approvers in the config names`;
   }
 
-  return {
-    async decisionIn(comment) {
-      const { author: login } = comment;
-      const objection = await objectionToAccount(comment);
-      if (objection !== undefined) return objection;
-      const command = parseCommand(firstLineOf(comment.body));
-      if (command === undefined) return 'write /ostiary allow COMMIT CODE=REASON, or /ostiary apply DIGEST';
-      const { editor } = await forge.latestOf(comment);
-      const other =
-        (editor === undefined ? undefined : `${editor} edited the comment; a new comment counts`) ??
-        (command.name === 'allow' ? await objectionToCommit(command.commit, command.code) : objectionToDigest(command.digest)) ??
-        (await objectionByApprovers(login)) ??
-        (await objectionToAuthor(login));
-      if (other !== undefined) return other;
-      if (command.name === 'apply') return { digest: command.digest };
-      const { code, reason } = command;
-      return { override: { code, reason: `${reason} (${login}, ${names.request} ${number})` } };
-    },
+  return async (comment) => {
+    const { author: login } = comment;
+    const objection = await objectionToAccount(comment);
+    if (objection !== undefined) return objection;
+    const command = parseCommand(firstLineOf(comment.body));
+    if (command === undefined) return 'write /ostiary allow COMMIT CODE=REASON, or /ostiary apply DIGEST';
+    const { editor } = await forge.latestOf(comment);
+    const other =
+      (editor === undefined ? undefined : `${editor} edited the comment; a new comment counts`) ??
+      (command.name === 'allow' ? await objectionToCommit(command.commit, command.code) : objectionToDigest(command.digest)) ??
+      (await objectionByApprovers(login)) ??
+      (await objectionToAuthor(login));
+    if (other !== undefined) return other;
+    if (command.name === 'apply') return { digest: command.digest };
+    const { code, reason } = command;
+    return { override: { code, reason: `${reason} (${login}, ${names.request} ${number})` } };
   };
 }
 

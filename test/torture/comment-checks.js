@@ -28,7 +28,7 @@ export const commentChecks = [
     'const comments = (await forge.comments(plan.number))',
     'const known = Object.assign(readOverrideComments, { kept: new Map(Object(readOverrideComments).kept) }).kept;\n  for (const one of await forge.comments(plan.number)) if (!known.has(one.id)) known.set(one.id, one);\n  const comments = [...known.values()]',
     [`${overrides}: a comment withdraws what it decided when it is edited afterwards`],
-    '        (editor === undefined ? undefined : `${editor} edited the comment; a new comment counts`) ??\n',
+    '      (editor === undefined ? undefined : `${editor} edited the comment; a new comment counts`) ??\n',
   ],
   [
     'an override ends with the next push',

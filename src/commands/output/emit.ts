@@ -96,12 +96,12 @@ export function pathInRepository(context: CliContext): (file: string) => string 
 
 /** Emits a plan; warnings go to stderr. */
 export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
-  const { project } = planned;
-  const plan = respelled(planned);
-  options.context.onEvent?.({ plan, replay: planned.replay });
-  const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
-  const asksForDigest = options.asksForDigest === true || options.context.env['CI'] === 'true';
+  const { project, replay } = planned;
   const { flags, context } = options;
+  const plan = respelled(planned);
+  context.onEvent?.({ plan, replay });
+  const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
+  const asksForDigest = options.asksForDigest === true || context.env['CI'] === 'true';
   const isText = flags.format === 'text' && flags.quiet !== true && options.printed !== true;
   const fresh = isText ? warnings.filter((one) => context.printed?.has(one) !== true) : [];
   const beside = warningsOfChanges({ ...planned, plan }, fresh);
@@ -110,7 +110,7 @@ export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagn
     config,
     asksForDigest,
     warnings: beside,
-    replay: planned.replay,
+    replay,
   });
   const shown = new Set([...beside.values()].flat());
   context.printed?.add([...shown]);

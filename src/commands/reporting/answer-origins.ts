@@ -1,4 +1,3 @@
-import { posix, relative, sep } from 'node:path';
 import { describeCommits, listHistory } from '../../git/manifest-history.ts';
 import type { Permission } from '../../model/protection/permission.ts';
 import type { AnswerOrigin } from '../../model/result/answer-origin.ts';
@@ -6,7 +5,7 @@ import type { CliContext } from '../context/cli-context.ts';
 import { grantedSnapshot } from '../planning/access-view.ts';
 import { timeOf } from '../planning/target-policies.ts';
 import { readCommittedState } from '../../project/committed-manifests.ts';
-import { type CommittedProject, readableRepository } from '../../project/project.ts';
+import { type CommittedProject, pathsInRepository, readableRepository } from '../../project/project.ts';
 import { permissionTerms } from '../../protection/permission/permission.ts';
 import type { ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { Asked } from '../can.ts';
@@ -77,9 +76,9 @@ export async function readAnswerOrigins({ project, view }: Asked, all: readonly 
 }
 
 /** Lists the folders of the manifests from the top of the repository: one may be a submodule. */
-function foldersOf({ config, target, repository: { prefix } }: CommittedProject): readonly string[] {
-  const paths = [...target.manifests, ...target.overlays].map((path) => posix.join(prefix, ...relative(config.root, path).split(sep)));
-  return paths.filter((path) => path !== '.' && path !== '..' && !path.startsWith('../'));
+function foldersOf({ config, target, repository }: CommittedProject): readonly string[] {
+  const paths = pathsInRepository([...target.manifests, ...target.overlays], config.root, repository.prefix);
+  return paths.filter((path) => path !== '');
 }
 
 /** Returns a function that gives what people can do in a state as a text, which is the same for the same. */

@@ -1,3 +1,4 @@
+import type { DesiredState } from '../../model/desired.ts';
 import { AppError } from '../../model/errors.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Permission } from '../../model/protection/permission.ts';
@@ -26,7 +27,7 @@ export async function readAppliedAccess(asked: Asked, flags: AccessFlags, contex
   const { project, printer, view } = asked;
   const { desired } = view;
   if (desired === undefined || flags.base !== undefined) return undefined;
-  const based = await readRecorded(asked, flags);
+  const based = await readRecorded(project, desired, flags);
   if (based instanceof AppError) {
     const { code, message, hint } = based;
     printer.diagnostics([{ code, severity: 'warning', message, hint }]);
@@ -71,8 +72,7 @@ function unknown(reason: string): AppliedAccess {
 }
 
 /** Reads the base of plans. Without access to origin, and without a record in this clone, none is known. */
-async function readRecorded({ project, view: { desired } }: Asked, flags: AccessFlags): Promise<PlanBase | AppError> {
-  if (desired === undefined) throw new Error('no manifests');
+async function readRecorded(project: Asked['project'], desired: DesiredState, flags: AccessFlags): Promise<PlanBase | AppError> {
   try {
     return await readPlanBase({ ...project, desired, options: flags });
   } catch (error) {
