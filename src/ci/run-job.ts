@@ -37,7 +37,7 @@ import type { SendRequest } from '../forge/forge.ts';
 import { UsageError } from '../model/errors.ts';
 import { isObject } from '../model/json.ts';
 import { requireConfigOfCheckout } from '../project/config-checkout.ts';
-import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/resolved-config.ts';
+import { requirePathPerTarget, selectTargets, type TargetSelector } from '../project/resolved-config.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable } from '../commands/output/emit.ts';
 
@@ -239,24 +239,14 @@ function firstTask(inputs: ActionInputs, system: CiSystem, context: CliContext):
   return { inputs, run, step, proposal: undefined, checkout: checkoutFromEnvironment(run, context) };
 }
 
-/** Returns the inputs for each selected target, with files of its own. Throws UsageError for an invalid selection. */
+/** Returns the inputs for each selected target; commands put its name into the paths of files. Throws UsageError for an invalid selection. */
 function splitByTarget(inputs: ActionInputs, context: CliContext): readonly ActionInputs[] {
   const names = selectTargets(aimOf(inputs), context);
   if (names === undefined) return [inputs];
   const { 'all-targets': _, affected: __, ...flags } = inputs.flags;
-  const written = files.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
-  requirePathPerTarget(written.flatMap(([name, text]) => (name === 'report' ? linesOf(text).map(pathOf) : [text])));
-  return names.map((target) => ({
-    ...inputs,
-    flags: { ...flags, ...Object.fromEntries(written.map(([name, text]) => [name, pathForTarget(text, target)])), target },
-  }));
-}
-
-/** Inputs that name a file of each target. */
-const files = ['report', 'out', 'journal', 'snapshot'] as const;
-
-function pathOf(report: string): string {
-  return report.slice(report.indexOf('=') + 1);
+  const { report = '', out = [], journal = [], snapshot = [] } = flags;
+  requirePathPerTarget([...linesOf(report).map((line) => line.slice(line.indexOf('=') + 1)), out, journal, snapshot].flat());
+  return names.map((target) => ({ ...inputs, flags: { ...flags, target } }));
 }
 
 function aimOf({ flags: { config, target, url, plan, digest, 'all-targets': all } }: ActionInputs): TargetSelector {
