@@ -245,10 +245,11 @@ function isAnyKept(live: LiveResource, manifest: DesiredResource | undefined): b
   return Object.entries(manifest?.secrets ?? {}).some(([path, { state }]) => state === 'keep' && live.secrets[path]?.state !== 'value');
 }
 
-function isLedElsewhere({ secrets }: DesiredResource, live: LiveResource | undefined): boolean {
+function isLedElsewhere({ spec, secrets }: DesiredResource, live: LiveResource | undefined): boolean {
+  // What is new and has an agent leads somewhere, also without a setting.
+  if (live === undefined) return spec['agent_id'] !== undefined;
   return Object.entries(secrets).some(([path, secret]) => {
-    if (live === undefined || secret.state !== 'value' || isCredential(tokensOf(path)[1] ?? '') || isWithinAny(path, unreadPaths(live)))
-      return false;
+    if (secret.state !== 'value' || isCredential(tokensOf(path)[1] ?? '') || isWithinAny(path, unreadPaths(live))) return false;
     const has = live.secrets[path];
     return has?.state !== 'value' || !secret.equals(has);
   });
