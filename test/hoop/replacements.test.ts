@@ -55,6 +55,49 @@ test('a successor gets the attribute that the same plan renames', async () => {
   await world.close();
 });
 
+const inheriting = {
+  before: [
+    other,
+    { kind: 'Attribute', metadata: { name: 'pci' }, spec: { access_groups: ['dba'] } },
+    { kind: 'Attribute', metadata: { name: 'cards' }, spec: { access_groups: ['sre'] } },
+    { kind: 'Connection', metadata: { name: 'orders-db' }, spec: { ...spec, ...modes, attributes: ['cards', 'pci'] } },
+  ],
+  after: [
+    other,
+    { kind: 'Attribute', metadata: { name: 'cards' }, spec: { access_groups: ['sre'] } },
+    { kind: 'Connection', metadata: { name: 'shop-db', replaces: 'orders-db' }, spec: { ...spec, ...modes } },
+  ],
+};
+
+/** Replaces a connection and deletes one of its attributes, by an apply that may end early, and finishes it. */
+async function replaceWithout(disturbance?: Disturbance): Promise<Omit<Replaced, 'writes'> & { readonly requests: number }> {
+  const world = await disturbableHoop();
+  try {
+    const history = interruptedHistory(world, inheriting);
+    expect(await history.apply('before')).toEqual([]);
+    const begun = world.requests();
+    const failed = await history.apply('after', disturbance);
+    const requests = world.requests() - begun;
+    expect({ disturbance, failed: disturbance === undefined ? failed : await history.apply('after') }).toEqual({ disturbance, failed: [] });
+    return { requests, found: { state: world.state(), rest: [...(await history.findBlame('after')), ...(await history.rest('after'))] } };
+  } finally {
+    await world.close();
+  }
+}
+
+test('a successor inherits its attributes without one that the same plan deletes, wherever its apply ends early', async () => {
+  const { requests, found: whole } = await replaceWithout();
+  expect(whole.rest).toEqual([]);
+  expect(JSON.stringify(whole.state)).toContain('cards');
+  expect(JSON.stringify(whole.state)).not.toContain('pci');
+  for (const how of ['killed', 'from then on'] as const)
+    for (let at = 1; at <= requests; at += 3) {
+      const disturbance = { at, when: 'after', how } as const;
+      const { found } = await replaceWithout(disturbance);
+      expect({ disturbance, found }).toEqual({ disturbance, found: whole });
+    }
+});
+
 const usual = { ...spec, ...modes, access_groups: ['dba', 'sre'], reviewers: ['dba'] };
 const replacing = {
   before: [other, { kind: 'Connection', metadata: { name: 'orders-db' }, spec: usual }],

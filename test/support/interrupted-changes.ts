@@ -183,9 +183,9 @@ function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boole
       }
       const value = secretForms[secretOn(side, one)];
       const attributes = namesOf(one, 'Attribute');
-      // A manifest may leave the field to the gateway, which takes a deleted attribute from the connection; a successor would inherit it.
+      // A manifest may leave the field to the gateway, which takes a deleted attribute from the connection, and from its successor.
       const isDeleted = choices.every((other) => other.kind !== 'Attribute' || !isOn(side, other));
-      const isLeft = side === 'after' && isDeleted && !isRenamed && groups.after > 1;
+      const isLeft = side === 'after' && isDeleted && groups.after > 1;
       const spec = {
         ...needed,
         ...connectionForms[form],

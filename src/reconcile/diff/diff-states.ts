@@ -12,6 +12,7 @@ import {
   type UncomparedSecret,
   type UnmanagedAccess,
   type UnwrittenSecret,
+  withoutAttributes,
 } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
@@ -73,7 +74,10 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     reverts: new Set(consent?.revert),
   };
   const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind, named.live)]));
-  const resources = named.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+  // What a successor inherits goes with an attribute that the plan deletes.
+  const withoutDeleted = (one: DesiredResource): DesiredResource =>
+    one.replaces === undefined || one.stated.has('attributes') ? one : { ...one, spec: withoutAttributes(one.spec, edgeInput.toDelete) };
+  const resources = named.desired.resources.map(withoutDeleted).toSorted((left, right) => compareText(left.id, right.id));
   const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
   const compareWith = (reverted?: ReadonlySet<string>): Compared => {
     const { edges, diagnostics } = diffEdges({ ...edgeInput, ...(reverted === undefined ? {} : { reverted }) });

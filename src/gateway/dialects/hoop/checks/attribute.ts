@@ -87,8 +87,9 @@ function formerNames(former: ResourceId, id: ResourceId, desired: DesiredState):
 type NameLoss = { readonly loss: string; readonly hint: string };
 
 function namedStill(name: string, { resources }: DesiredState, { loss, hint }: NameLoss): readonly Diagnostic[] {
+  // A successor inherits its attributes without it.
   return resources
-    .filter(({ spec }) => textsIn(spec['attributes']).includes(name))
+    .filter(({ spec, stated }) => stated.has('attributes') && textsIn(spec['attributes']).includes(name))
     .map((resource) => {
       const message = `${resource.id} has the attribute "${name}", ${loss}`;
       return diagnosticAt({ resource }, pointer('attributes', name), { code: 'hoop/attribute-in-use', message, hint });
