@@ -12,3 +12,13 @@ export async function withForgeErrors<T>(work: () => Promise<T>, missing?: strin
     return { diagnostics: [{ code, severity: 'warning', message, hint }] };
   }
 }
+
+/** Returns the result of a request; undefined if the forge refuses it, such as for something that it does not have, or does not show to this token. */
+export async function unlessRefused<T>(request: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'forge/forbidden' || error.code === 'forge/refused')) return undefined;
+    throw error;
+  }
+}

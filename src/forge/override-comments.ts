@@ -1,9 +1,9 @@
-import { AppError } from '../model/errors.ts';
 import type { AuthorAddress } from '../model/result/authored-commit.ts';
 import type { ApprovalRules } from '../model/config.ts';
 import type { Allowance } from '../model/plan/plan.ts';
 import type { ForgeNames } from './ci-system.ts';
 import { allowCommandFor, beginsWithCommand, firstLineOf, parseCommand } from './comment-commands.ts';
+import { unlessRefused } from './forge-errors.ts';
 import type { Comment, Forge, PeopleCalls } from './forge.ts';
 
 /** What people decided in comments on a pull request. */
@@ -180,11 +180,6 @@ function isSameLogin(left: string, right: string): boolean {
 
 /** Returns whether the commands of a person can count: write access or more. */
 export async function mayDecide(people: Pick<PeopleCalls, 'mayWrite'>, login: string): Promise<boolean> {
-  try {
-    return await people.mayWrite(login);
-  } catch (error) {
-    // GitHub answers 404 for accounts that are not collaborators.
-    if (error instanceof AppError && error.code === 'forge/forbidden') return false;
-    throw error;
-  }
+  // GitHub answers 404 for accounts that are not collaborators.
+  return (await unlessRefused(() => people.mayWrite(login))) ?? false;
 }

@@ -1,20 +1,10 @@
 import type { Octokit } from '@octokit/rest';
 import type { Issue, IssueCalls, PullRequestCalls, PullRequestSummary } from '../forge.ts';
 import { listIn, numberIn, objectIn, textIn } from '../answers.ts';
-import { AppError } from '../../model/errors.ts';
+import { unlessRefused } from '../forge-errors.ts';
 import { openIssueWith } from './open-issue.ts';
 import { loginIn, readPullRequest } from './pull-request.ts';
 import { asText } from '../../model/json.ts';
-
-/** Reads an answer; returns undefined if GitHub does not show the thing to this token, or does not have it. */
-export async function readIfShown<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof AppError && (error.code === 'forge/forbidden' || error.code === 'forge/refused')) return undefined;
-    throw error;
-  }
-}
 
 export type RepositoryName = { readonly owner: string; readonly repo: string };
 
@@ -44,12 +34,8 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
       return found;
     },
     async ensureLabel(label) {
-      try {
-        await octokit.issues.createLabel({ ...place, ...label });
-      } catch (error) {
-        // A token that may not create labels may not add them either; creating the issue reports it.
-        if (!(error instanceof AppError) || !['forge/refused', 'forge/forbidden'].includes(error.code)) throw error;
-      }
+      // A token that may not create labels may not add them either; creating the issue reports it.
+      await unlessRefused(() => octokit.issues.createLabel({ ...place, ...label }));
     },
     openIssue: (wish) =>
       openIssueWith(wish, async ({ labels, assignees, ...rest }) => {

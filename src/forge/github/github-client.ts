@@ -1,12 +1,13 @@
 import { Octokit } from '@octokit/rest';
 import { listIn, numberIn, objectIn, textIn, throwUnexpected } from '../answers.ts';
+import { unlessRefused } from '../forge-errors.ts';
 import { fetchWithin, refusalOf, waitToRepeat } from '../requests.ts';
 import type { ForgeOptions } from '../ci-system.ts';
 import { type Comment, type DeploymentCalls, type Forge, goneAccount, type PeopleCalls } from '../forge.ts';
 import type { AuthoredCommit } from '../../model/result/authored-commit.ts';
 import { AppError } from '../../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../../model/json.ts';
-import { createIssueCalls, createPullRequestCalls, readIfShown, type RepositoryName } from './calls.ts';
+import { createIssueCalls, createPullRequestCalls, type RepositoryName } from './calls.ts';
 import { failedAnswerOf } from './failed-answer.ts';
 import { isBot, loginIn, queriedLogin } from './pull-request.ts';
 
@@ -145,16 +146,16 @@ function peopleCalls(octokit: Octokit, place: RepositoryName, asked: Query): Peo
       return ['admin', 'write'].includes(textIn(objectIn(data, 'a permission'), 'permission', 'a permission'));
     },
     async accountsOf(commit) {
-      const answer = await readIfShown(() => octokit.repos.getCommit({ ...place, ref: commit.id }));
+      const answer = await unlessRefused(() => octokit.repos.getCommit({ ...place, ref: commit.id }));
       const { author = null, committer = null } = answer === undefined ? {} : objectIn(answer.data, 'a commit');
       const made = [author, committer].map((user) => loginIn({ user }) || undefined);
       return [...made, ...(await coAuthorsOf(commit))];
     },
     async isTeamMember(org, team, username) {
       // GitHub answers 404 both for a person who is no member and for a team that the token may not read.
-      const seen = await readIfShown(() => octokit.teams.getByName({ org, team_slug: team }));
+      const seen = await unlessRefused(() => octokit.teams.getByName({ org, team_slug: team }));
       if (seen === undefined) return undefined;
-      const answer = await readIfShown(() => octokit.teams.getMembershipForUserInOrg({ org, team_slug: team, username }));
+      const answer = await unlessRefused(() => octokit.teams.getMembershipForUserInOrg({ org, team_slug: team, username }));
       return answer !== undefined && objectIn(answer.data, 'a membership')['state'] === 'active';
     },
   };

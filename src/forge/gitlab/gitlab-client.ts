@@ -1,4 +1,5 @@
 import { listIn, numberIn, objectIn, textIn } from '../answers.ts';
+import { unlessRefused } from '../forge-errors.ts';
 import {
   type Comment,
   type Forge,
@@ -13,7 +14,6 @@ import {
   type PullRequestSummary,
 } from '../forge.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
-import { AppError } from '../../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../../model/json.ts';
 import { type GitLabApi, type GitLabOptions, openGitLabApi } from './gitlab-api.ts';
 import { withoutQuickActions } from './quick-actions.ts';
@@ -64,13 +64,9 @@ function peopleCalls(api: GitLabApi, project: string): PeopleCalls {
       return [author, committer, ...coAuthors].map(({ email }) => (email === author.email ? login : loginInAddress(email)));
     },
     async isTeamMember(organization, team, login) {
-      try {
-        return (await levelIn(`/groups/${encodeURIComponent(`${organization}/${team}`)}`, login)) > 0;
-      } catch (error) {
-        // A 404, for a group that the token may not read, or for a person who is no member.
-        if (error instanceof AppError && error.code === 'forge/forbidden') return undefined;
-        throw error;
-      }
+      // A 404, for a group that the token may not read, or for a person who is no member.
+      const level = await unlessRefused(() => levelIn(`/groups/${encodeURIComponent(`${organization}/${team}`)}`, login));
+      return level === undefined ? undefined : level > 0;
     },
   };
 }
@@ -97,12 +93,8 @@ function issueCalls(api: GitLabApi, home: string): IssueCalls {
       return (await api.list(`${home}/issues`, query, mostPages)).map(issueOf);
     },
     async ensureLabel(label) {
-      try {
-        await api.send('POST', `${home}/labels`, label);
-      } catch (error) {
-        // It exists, or the token may not create labels; an issue can still have it.
-        if (!(error instanceof AppError) || !['forge/refused', 'forge/forbidden'].includes(error.code)) throw error;
-      }
+      // It exists, or the token may not create labels; an issue can still have it.
+      await unlessRefused(() => api.send('POST', `${home}/labels`, label));
     },
     openIssue: (wish) => openIssue(api, home, wish),
     async updateIssue(number, rewrite) {
