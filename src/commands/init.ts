@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { AppError, InputError, UsageError } from '../model/errors.ts';
+import { AppError, requireValue, UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal, quoteWord } from '../report/escape.ts';
 import type { OutputFlags, DefineCommand } from './context/options.ts';
@@ -97,11 +97,9 @@ async function writeWorkflows({ folder, action, github, gitlab }: InitFlags, con
   const found = await findRepository(config.root, context);
   const prefix = found === undefined || found instanceof AppError ? '' : found.prefix;
   const top = prefix === '' ? folder : join(folder, relative(join('/', prefix), '/'));
-  const states = config.targets.flatMap((target) => {
+  const states = config.targets.map((target) => {
     const project = { config, target, selection, context };
-    const { value, diagnostics } = loadTarget(project, { secrets: 'leave' });
-    if (value === undefined) throw new InputError(diagnostics);
-    return [value];
+    return requireValue(loadTarget(project, { secrets: 'leave' }));
   });
   const files = [
     ...(github ? workflowFiles({ config, prefix, states, action }) : []),

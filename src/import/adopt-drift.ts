@@ -12,7 +12,7 @@ import { type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic
 import { tokensOf } from '../model/pointer.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
-import { AppError, InputError } from '../model/errors.ts';
+import { AppError, InputError, requireValue } from '../model/errors.ts';
 import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
 import { isDrifted, selectAccepted } from '../reconcile/drift/filter-drift.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
@@ -153,8 +153,7 @@ function requireAccepted(
   sources: ManifestSources,
   { project, live, base, plan, identity }: PlannedDrift,
 ): void {
-  const { value: declared, diagnostics } = loadWhole(replaceTexts(sources, files), project);
-  if (declared === undefined) throw new InputError(diagnostics);
+  const declared = requireValue(loadWhole(replaceTexts(sources, files), project));
   const draft = draftPlan({
     registry,
     target: plan.target,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { takenNames } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
-import { InputError, UsageError } from '../model/errors.ts';
+import { requireValue, UsageError } from '../model/errors.ts';
 import { tokensOf } from '../model/pointer.ts';
 import type { PullResult, WrittenManifest } from '../model/result/outcome.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
@@ -31,8 +31,7 @@ export function makeNewManifests(names: readonly string[], { project: opened, li
   if (opened.config.file === undefined)
     throw new UsageError('--new requires a config file, which names the folders of manifests', 'run ostiary init, or ostiary pull');
   const folder = folderToPull(opened);
-  const { value: declared, diagnostics } = loadWhole(sources, opened);
-  if (declared === undefined) throw new InputError(diagnostics);
+  const declared = requireValue(loadWhole(sources, opened));
   const project = existingProject(opened, folder, { sources, declared });
   const present = new Set<string>(declared.resources.flatMap(({ id, key }) => [id, key]));
   const asked = new Set(names.filter((name) => !present.has(name)));

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { acceptLive } from '../manifest/accept/accept-live.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
-import { InputError } from '../model/errors.ts';
+import { InputError, requireValue } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
@@ -50,8 +50,7 @@ export function updateProject(project: PullProject, { live, identity, asked }: U
     watch: plan.unwatched.filter(({ id }) => isSelected(id)),
   });
   const edited = replaceTexts(sources, files);
-  const { value: after, diagnostics: wrong } = loadWhole(edited, project);
-  if (after === undefined) throw new InputError(wrong);
+  const after = requireValue(loadWhole(edited, project));
   const [before, now] = [textByResource(declared), textByResource(after)];
   const updated = after.resources.flatMap(({ id, locate }) => (before.get(id) === now.get(id) ? [] : [{ id, file: locate('').file }]));
   return {

@@ -13,14 +13,11 @@ import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { handOverState, type MatchedObjects, readTerraformState, type StateObject } from '../manifest/draft/terraform-state.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { InputError, systemCodeOf } from '../model/errors.ts';
+import { requireValue, systemCodeOf } from '../model/errors.ts';
 
 /** Returns the objects that a Terraform state owns. Throws InputError for an unreadable or unusable state. */
-export function readOwnedObjects({ value: file, diagnostics: unread }: Checked<SourceFile>): readonly StateObject[] {
-  if (file === undefined) throw new InputError(unread);
-  const { value, diagnostics } = readTerraformState(file, { ...terraformProvider(), registry });
-  if (value === undefined) throw new InputError(diagnostics);
-  return value;
+export function readOwnedObjects(file: Checked<SourceFile>): readonly StateObject[] {
+  return requireValue(readTerraformState(requireValue(file), { ...terraformProvider(), registry }));
 }
 
 type StateHandover = ReturnType<typeof handOverState>;

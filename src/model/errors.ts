@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from './catalog/diagnostic-code.ts';
-import { type Diagnostic, withoutDoubts } from './diagnostic.ts';
+import { type Checked, type Diagnostic, withoutDoubts } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 
 /** Base of every error that ends a command; only `commands/command-line/guard.ts` catches them. */
@@ -42,6 +42,12 @@ export class InputError extends AppError {
     super('input/invalid', 3, 'the input is invalid');
     this.diagnostics = withoutDoubts(diagnostics);
   }
+}
+
+/** Returns the value of a result. Throws InputError without one. */
+export function requireValue<T>({ value, diagnostics }: Checked<T>): T {
+  if (value === undefined) throw new InputError(diagnostics);
+  return value;
 }
 
 /** The run is refused for safety: exit 6. */

@@ -1,7 +1,7 @@
 import { registry } from '../../kinds/index.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { InputError } from '../../model/errors.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { requireValue } from '../../model/errors.ts';
 import type { LiveState } from '../../model/live.ts';
 import { deletedOutside } from '../../model/plan/plan.ts';
 import { connect, readLive } from '../session/connect.ts';
@@ -65,10 +65,10 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   }
   const now = timeOf(flags, context);
   const read = await readWorkingTree(project);
-  const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
-  if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  const snapshot = grantedSnapshot(value, now, project);
-  return { source, snapshot, placeOf: deciderPositions(value), desired: value, declared: value, diagnostics };
+  const loaded = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
+  const desired = requireValue(loaded);
+  const snapshot = grantedSnapshot(desired, now, project);
+  return { source, snapshot, placeOf: deciderPositions(desired), desired, declared: desired, diagnostics: loaded.diagnostics };
 }
 
 /** Takes the snapshot of a gateway that has what the manifests declare, without the grants that have ended. */

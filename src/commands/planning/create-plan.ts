@@ -6,7 +6,7 @@ import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
-import { InputError, UsageError } from '../../model/errors.ts';
+import { InputError, requireValue, UsageError } from '../../model/errors.ts';
 import type { WatchedDrift } from '../../model/plan/plan.ts';
 import { overriddenByEnds } from '../../model/plan/expired-access.ts';
 import { type Allowance, deletedOutside, type Plan, type Refusal } from '../../model/plan/plan.ts';
@@ -97,19 +97,15 @@ export async function createDriftPlan(
 ): Promise<DriftRun> {
   const allow = which === 'expired' ? [...flags.allow, ...overriddenByEnds] : flags.allow;
   return withInput(project, { flags: { ...flags, allow }, context, ended: 'warning', ...options }, async (gathered) => {
-    const comparison = required(compareStates(gathered.input));
+    const comparison = requireValue(compareStates(gathered.input));
     const whole = comparison.states.diff;
     const deleted = comparison.diagnostics.flatMap(({ code, resource }) => (code === deletedOutside ? (resource ?? []) : []));
     const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, deleted, registry }, which);
     const draft = draftPart(comparison, diff);
     const found = await reviewDraft(draft, gathered);
-    return { ...runOf(gathered, { draft, reviewed: required(found), diagnostics: found.diagnostics }, flags), whole, pending, unfinished };
+    const checked = { draft, reviewed: requireValue(found), diagnostics: found.diagnostics };
+    return { ...runOf(gathered, checked, flags), whole, pending, unfinished };
   });
-}
-
-function required<T>({ value, diagnostics }: Checked<T>): T {
-  if (value === undefined) throw new InputError(diagnostics);
-  return value;
 }
 
 /** Everything that a plan is made of. */
@@ -246,7 +242,7 @@ function runOf(
 async function draftAndReview(gathered: Gathered): Promise<DraftAndReview> {
   let { unplannable } = gathered.input;
   for (;;) {
-    const draft = gathered.draft ?? required(draftPlan({ ...gathered.input, unplannable }));
+    const draft = gathered.draft ?? requireValue(draftPlan({ ...gathered.input, unplannable }));
     const { value: reviewed, diagnostics } = await reviewDraft(draft, gathered);
     if (reviewed !== undefined) return { draft, reviewed, diagnostics };
     const known = unplannable && draft.prepared.input.unplannable;

@@ -123,8 +123,7 @@ export async function resumeSavedPlan(
   const secrets = new Set<string>(changed.map(({ id }) => id));
   const ends = { now: timeOf(flags, context), ended: 'error' } as const;
   const loaded = loadTarget(project, { secrets, ends, read: await readWorkingTree(project) });
-  if (loaded.value === undefined || hasErrors(loaded.diagnostics))
-    throw new InputError(withMissingToken(loaded.diagnostics, target, context));
+  if (loaded.value === undefined) throw new InputError(withMissingToken(loaded.diagnostics, target, context));
   const manifests = await withTrackedContents(loaded.value, project);
   await requireNone([
     // Before the token is sent there: the config of this checkout may be another one than that of the plan.

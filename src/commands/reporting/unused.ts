@@ -1,5 +1,4 @@
-import { hasErrors } from '../../model/diagnostic.ts';
-import { InputError } from '../../model/errors.ts';
+import { requireValue } from '../../model/errors.ts';
 import { readWorkingTree } from '../../project/checkout.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import { openProject } from '../../project/open-project.ts';
@@ -32,8 +31,7 @@ const most = 10_000;
 /** Lists grants that no session used, rules that matched none, and groups without members. Returns exit code 0. */
 async function runUnused(flags: UnusedFlags, context: CliContext): Promise<number> {
   const project = await openProject(flags, context);
-  const { value: desired, diagnostics } = loadTarget(project, { secrets: 'leave', read: await readWorkingTree(project) });
-  if (desired === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const desired = requireValue(loadTarget(project, { secrets: 'leave', read: await readWorkingTree(project) }));
   const printer = printerFor(context, flags);
   const { snapshot, live } = await readAccessView(project, { ...flags, origin: false, source: 'live' }, context);
   return withSessions(project.target, { days: flags.since, most }, { flags, context }, async (read) => {
