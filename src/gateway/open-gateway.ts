@@ -22,6 +22,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const kept: KeptAnswers = new Map();
   return {
     identify: session.identify,
+    readsParts: Object.values(session.dialect.kinds).some((kind) => kind.supplement !== undefined),
     readAll: (kinds, part) => readAll({ ...context, client: keepAnswers(session.client, kept, part !== undefined) }, kinds, part),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),

@@ -65,6 +65,7 @@ export function openSnapshot({ url, dialect: name, info, caller, inherited = 'hi
   const keys: InheritedKeys = inherited === 'hidden' ? inherited : new Map(inherited);
   return {
     identify: () => Promise.resolve(identityFrom(url, dialect, dialect.readCapabilities(handshake))),
+    readsParts: live.partly !== undefined,
     readAll: () => Promise.resolve({ value: live, diagnostics: [] }),
     readOne: ({ id }) => Promise.resolve(liveById(live.resources).get(id)),
     confirm: (ids) => Promise.resolve(ids.filter((id) => live.hidden?.includes(id))),

@@ -111,6 +111,8 @@ export type AuditMark = { readonly principal: string; readonly at: string };
 /** The port to a gateway's configuration. Failures throw an ApiError; retries happen inside the adapter. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
+  /** Whether a read of a part leaves anything unknown: in other gateways, lists have all objects whole. */
+  readonly readsParts: boolean;
   /**
    * Reads all objects of the kinds, watched ones included, in bulk; without a value when a list could not be proven complete. What a part does
    * not need may stay unknown; a later read of more asks for the rest alone.

@@ -167,6 +167,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
   }
 
   return {
+    readsParts: false,
     checksVersions: () => Promise.resolve(options.checksVersions ?? true),
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
     preflight: (request) => {

@@ -63,8 +63,9 @@ export async function readAfter<T extends PartInput>(
   work: () => Promise<T>,
 ): Promise<ReadInput<T>> {
   const done = await work();
-  const part = target.reportUnmanaged ? undefined : neededPart(done, reading.showsStates === true);
-  return { done, read: await connect(target, reading), part };
+  const read = await connect(target, reading);
+  const isWhole = target.reportUnmanaged || !read.gateway.readsParts;
+  return { done, read, part: isWhole ? undefined : neededPart(done, reading.showsStates === true) };
 }
 
 /**
