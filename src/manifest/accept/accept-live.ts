@@ -1,26 +1,25 @@
-import { appendAll, groupBy } from '../../model/collections.ts';
+import { appendAll } from '../../model/collections.ts';
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
-import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
+import { specValueAt, elementToken, entriesByToken } from '../../model/spec/edit.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import { type JsonObject, isObject, type Json, equal, asArray } from '../../model/json.ts';
-import type { Diff, FieldChange } from '../../model/plan/plan.ts';
+import { isObject, type Json } from '../../model/json.ts';
+import type { Diff } from '../../model/plan/plan.ts';
 import type { EndNames } from '../../model/edge-ends.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
-import { type Manifest, findEditableLayer } from '../manifest.ts';
+import type { Manifest } from '../manifest.ts';
 import {
   createFieldEdits,
   findDifferences,
-  findRules,
-  findTokenIndex,
-  type LayerEdit,
   type LiveDifference,
   normalEntries,
   listDeclaredEdges,
   createEdgeEdits,
 } from './field-edits.ts';
 import {
+  createExpectedSpec,
+  groupByResource,
   editTexts,
   replaceInputTexts,
   type AttributedEdit,
@@ -32,11 +31,7 @@ import {
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { grantedName } from '../../model/protection/timed-grants.ts';
-import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
-import { readValueAt } from '../json-values.ts';
-import { toStatedValue } from '../draft/draft-manifests.ts';
-import type { DocumentEdit } from '../edit/apply-edit.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
@@ -144,26 +139,26 @@ function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, 
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   const implied = findImplied(load.registry, desired, live, wanted);
   const [resources, found] = [desiredById(desired.resources), liveById(live.resources)];
-  const specOf = (id: ResourceId): JsonObject => found.get(resources.get(id)?.key ?? id)?.spec ?? {};
-  const own = wanted.filter((one) => one.is === 'field').filter((one) => !implied.has(one));
-  const whole = [...groupBy(own, ({ id }) => id)].flatMap(([id, some]) => {
-    const manifest = byId.get(id);
-    return manifest === undefined ? [] : findChangedEntries(manifest, some);
-  });
+  const edits: AttributedEdit[] = [];
   const failures = new Map<LiveDifference, string>();
-  const edits = own.flatMap((one): readonly AttributedEdit[] => {
-    const manifest = byId.get(one.id);
-    const made = manifest === undefined ? { reason: 'no manifest declares it' } : createFieldEdits(manifest, one.field, specOf(one.id));
-    if (!('reason' in made)) return made.map((edit) => ({ ...edit, causes: [one] }));
-    failures.set(one, made.reason);
-    return [];
-  });
-  if (failures.size > 0) return { texts: new Map(), failures };
-  const paired = new Set<LiveDifference>(whole.flatMap(({ by }) => by));
-  const inPlace = whole.flatMap(({ by, edits: some }) => some.map((edit): AttributedEdit => ({ ...edit, causes: by })));
-  const kept = editTexts(load, [...edits.filter(({ causes: by }) => !by.some((one) => paired.has(one))), ...inPlace], new Map());
-  return whole.length === 0 || kept.failures.size === 0 ? kept : editTexts(load, edits, new Map());
+  for (const [id, group] of groupByResource(wanted.filter((one) => !implied.has(one)))) {
+    const [manifest, resource] = [byId.get(id), resources.get(id)];
+    const spec = found.get(resource?.key ?? id)?.spec ?? {};
+    const expected = manifest && resource ? createExpectedSpec(manifest.view.kind, resource, group) : {};
+    for (const one of group) {
+      const made = manifest === undefined ? noManifest : createFieldEdits(manifest, one.field, { live: spec, expected });
+      if ('reason' in made) failures.set(one, made.reason);
+      else
+        appendAll(
+          edits,
+          made.map((edit) => ({ ...edit, causes: [one] })),
+        );
+    }
+  }
+  return failures.size > 0 ? { texts: new Map(), failures } : editTexts(load, edits, new Map());
 }
+
+const noManifest = { reason: 'no manifest declares it' };
 
 /** Returns the edges that manifests should declare: the declared ones, without detached and with attached edges. */
 function listWantedEdges(
@@ -281,93 +276,4 @@ function toPlanTokens(fields: readonly FieldRule[], value: Json | undefined, tok
   if (rule?.shape !== 'keyed') return tokens;
   const token = [...entriesByToken(rule, normalEntries(rule, found)).keys()][Number(index)] ?? index;
   return [name, token, ...(below.length === 0 ? [] : toPlanTokens(rule.fields, entry, below))];
-}
-
-/** Two differences that are one changed entry of a list, and the edits that change it. */
-type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
-
-type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
-
-/** An entry of a keyed list in a manifest, by place and token. */
-type ManifestEntry = { readonly manifest: Manifest; readonly rule: KeyedRule; readonly place: readonly string[]; readonly token: string };
-
-/**
- * Finds changed entries without a name, which a plan shows as one removed and one added entry: the two share at least
- * half of their fields. Editing such an entry keeps its unchanged text.
- */
-function findChangedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
-  const entries = differences.flatMap((one) => {
-    const entry = findEntry(manifest, one.field);
-    return entry === undefined ? [] : [{ one, entry, list: pointer(...entry.place) }];
-  });
-  const come = new Set(entries.filter(({ one }) => 'value' in one.field.before));
-  return entries.flatMap((gone): readonly ChangedEntry[] => {
-    if (!('absent' in gone.one.field.before)) return [];
-    const found = [...come].find(({ one, list }) => list === gone.list && isAlike(gone.entry, liveObject(one.field)));
-    const edits = found && entryEdits(gone.entry, liveObject(found.one.field));
-    if (found === undefined || edits === undefined) return [];
-    come.delete(found);
-    return [{ by: [gone.one, found.one], edits }];
-  });
-}
-
-function findEntry(manifest: Manifest, { path }: FieldChange): ManifestEntry | undefined {
-  const tokens = tokensOf(path);
-  const { rules, rest } = findRules(manifest.view.kind.fields, tokens);
-  const rule = rules.at(-1);
-  const [token] = rest;
-  if (rule?.shape !== 'keyed' || token === undefined || rest.length > 1) return undefined;
-  return { manifest, rule, place: ['spec', ...tokens.slice(0, -1)], token };
-}
-
-function liveObject({ before }: FieldChange): JsonObject {
-  return 'value' in before && isObject(before.value) ? before.value : {};
-}
-
-type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number; readonly raw: JsonObject; readonly normal: JsonObject };
-
-/** Returns the entry as its document states it. */
-function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
-  const layer = findEditableLayer(manifest, place);
-  const list = asArray(layer && readValueAt(layer.value, place));
-  const index = findTokenIndex(rule, list, token);
-  const raw = list[index];
-  return layer === undefined || !isObject(raw) ? undefined : { layer, index, raw, normal: normalizeObject(rule.fields, raw) };
-}
-
-function isAlike(entry: ManifestEntry, live: JsonObject): boolean {
-  const had = findWritten(entry)?.normal;
-  const same = had === undefined ? [] : entry.rule.fields.filter(({ name }) => equal(had[name], live[name]));
-  return same.length * 2 >= entry.rule.fields.length;
-}
-
-function entryEdits(entry: ManifestEntry, live: JsonObject): readonly LayerEdit[] | undefined {
-  const { rule, place } = entry;
-  const found = findWritten(entry);
-  const [stated] = asArray(toStatedValue(rule, [live]));
-  if (found === undefined || !isObject(stated)) return undefined;
-  const { layer, index, raw, normal } = found;
-  const order = rule.fields.map(({ name }) => name);
-  return rule.fields.flatMap((field): readonly LayerEdit[] => {
-    const { name } = field;
-    if (equal(normal[name], live[name])) return [];
-    const path = pointer(...place, String(index), name);
-    const value = stated[name];
-    const edits: readonly DocumentEdit[] =
-      value === undefined
-        ? [{ edit: 'remove', path }]
-        : field.shape === 'set' && Array.isArray(raw[name]) && Array.isArray(value)
-          ? elementEdits(path, raw[name], value)
-          : [{ edit: 'set', path, value, order, level: place.length + 2 }];
-    return edits.map((edit) => ({ layer, edit }));
-  });
-}
-
-/** A set keeps its written order. */
-function elementEdits(path: DocumentEdit['path'], raw: readonly Json[], live: readonly Json[]): readonly DocumentEdit[] {
-  const [had, has] = [raw, live].map((values) => new Set(values.map(elementToken)));
-  return [
-    ...live.flatMap((value): readonly DocumentEdit[] => (had?.has(elementToken(value)) === true ? [] : [{ edit: 'add', path, value }])),
-    ...raw.flatMap((value): readonly DocumentEdit[] => (has?.has(elementToken(value)) === true ? [] : [{ edit: 'drop', path, value }])),
-  ];
 }

@@ -1,5 +1,5 @@
 import { collectEdges, createTagSelector } from '../collect-edges.ts';
-import type { DocumentEdit } from '../edit/apply-edit.ts';
+import { type DocumentEdit, insertKey, type Origins } from '../edit/apply-edit.ts';
 import { readValueAt } from '../json-values.ts';
 import { type KindView, type Manifest, type SelectorField, findEditableLayer } from '../manifest.ts';
 import { toStatedValue } from '../draft/draft-manifests.ts';
@@ -15,7 +15,7 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { type KeyedRule, elementToken, entriesByToken } from '../../model/spec/edit.ts';
 import { grantedName } from '../../model/protection/timed-grants.ts';
-import { normalizeObject } from '../../model/spec/normalize.ts';
+import { normalizeObject, normalizeValue } from '../../model/spec/normalize.ts';
 
 /** A live field or edge that differs from the manifests. */
 export type LiveDifference =
@@ -63,40 +63,87 @@ export type LayerEdit = { readonly layer: ManifestDocument; readonly edit: Docum
 /** The reason why no edit can accept a value. */
 type UneditableField = { readonly reason: string };
 
-/** A field below `place` of a layer, and the live value at `tokens` inside it (undefined: absent). */
-type EditStep = {
-  readonly layer: ManifestDocument;
-  readonly place: readonly string[];
-  readonly fields: readonly FieldRule[];
-  readonly tokens: readonly string[];
-  readonly live: Json | undefined;
-};
-
 const keep: Json = { keep: true };
 
-/** Creates the edits after which a manifest states the live value of one field, in the document that decides it. `spec` is the live spec. */
+/** The live spec of an object, and the one that its manifest is to state. */
+type AcceptedSpec = { readonly live: JsonObject; readonly expected: JsonObject };
+
+/** Creates the edits after which a manifest states the live value of one field, in the document that decides it. */
 export function createFieldEdits(
   manifest: Manifest,
   { path, before }: FieldChange,
-  spec: JsonObject,
+  { live: spec, expected }: AcceptedSpec,
 ): readonly LayerEdit[] | UneditableField {
   if ('unknown' in before) return { reason: 'the token cannot see the live value' };
+  const { fields } = manifest.view.kind;
   const tokens = tokensOf(path);
-  const { rules, rest } = findRules(manifest.view.kind.fields, tokens);
+  const { rules, rest } = findRules(fields, tokens);
   const rule = rules.at(-1);
   if (rule === undefined) return { reason: 'the kind has no such field' };
   const place = ['spec', ...tokens.slice(0, tokens.length - rest.length)];
   const live = toStatedLive(before);
   const [key] = rest;
   const isMap = rule.shape === 'map' || rule.secret === 'base64';
-  if (isMap && key !== undefined) return createKeyEdits(manifest, place, { key, live, fields: manifest.view.kind.fields, spec });
+  if (isMap && key !== undefined) return createKeyEdits(manifest, place, { key, live, fields, spec });
   const layer = findEditableLayer(manifest, place);
-  const order = manifest.view.kind.fields.map(({ name }) => name);
+  const order = fields.map(({ name }) => name);
   if (live === undefined && rest.length === 0) return removal(manifest, layer, place, order);
-  const fields = rules.length === 1 ? manifest.view.kind.fields : (fieldsOf(rules.at(-2)) ?? []);
-  const step = { layer, place: place.slice(0, -1), fields, tokens: [rule.name, ...rest], live };
-  const edits = createValueEdits(step);
-  return 'reason' in edits ? edits : edits.map((edit) => ({ layer, edit: addOrder(edit, order) }));
+  const origins: Origins = new Map();
+  const wanted = readValueAt(expected, place.slice(1)) ?? rule.empty;
+  const value = live === keep ? keep : restate(rule, readValueAt(layer.value, place), wanted, origins);
+  return value === undefined ? [] : [{ layer, edit: { edit: 'set', path: pointer(...place), value, origins, order, level: 2 } }];
+}
+
+/** Returns the value that a document states for a wanted one: what it states already stays as it is written, and in its order. */
+function restate(rule: FieldRule, raw: Json | undefined, wanted: Json, origins: Origins): Json | undefined {
+  if (equal(normalizeValue(rule, raw), wanted)) return raw;
+  if (rule.shape === 'object' && isObject(raw) && isObject(wanted)) return restateObject(rule.fields, raw, wanted, origins);
+  if (rule.shape === 'keyed') return restateEntries(rule, asArray(raw), asArray(wanted), origins);
+  if (rule.shape !== 'set') return toStatedValue(rule, wanted);
+  const tokens = new Set(asArray(wanted).map(elementToken));
+  const kept = asArray(raw).filter((value) => tokens.has(elementToken(grantedName(rule, value))));
+  const had = new Set(kept.map((value) => elementToken(grantedName(rule, value))));
+  return [...kept, ...asArray(wanted).filter((value) => !had.has(elementToken(value)))];
+}
+
+function restateObject(fields: readonly FieldRule[], raw: JsonObject, wanted: JsonObject, origins: Origins): JsonObject {
+  const order = fields.map(({ name }) => name);
+  return fields.reduce((object, rule) => {
+    const { [rule.name]: had, ...others } = object;
+    const own = wanted[rule.name] ?? rule.empty;
+    const isStated = rule.required || !equal(own, rule.empty);
+    const value = isStated || equal(normalizeValue(rule, had), own) ? restate(rule, had, own, origins) : undefined;
+    if (value === undefined) return others;
+    return had === undefined ? insertKey(object, rule.name, value, order) : { ...object, [rule.name]: value };
+  }, raw);
+}
+
+/** An entry without a name that changed is removed and added in a plan; it keeps its place if it shares half of its fields. */
+function restateEntries(rule: KeyedRule, raw: readonly Json[], wanted: readonly Json[], origins: Origins): readonly Json[] {
+  const come = new Map(entriesByToken(rule, wanted));
+  const tokens = [...entriesByToken(rule, normalEntries(rule, raw)).keys()];
+  const found = tokens.map((token) => takeEntry(come, token));
+  const kept = raw.flatMap((entry, index) => {
+    const other = found[index] ?? takeEntry(come, [...come].find(([, one]) => isAlike(rule, entry, one))?.[0]);
+    if (other === undefined) return [];
+    return [{ index, value: isObject(entry) && isObject(other) ? restateObject(rule.fields, entry, other, origins) : entry }];
+  });
+  const added = asArray(toStatedValue(rule, [...come.values()]));
+  const list = [...kept.map(({ value }) => value), ...added];
+  origins.set(list, [...kept.map(({ index }) => index), ...added.map(() => undefined)]);
+  return list;
+}
+
+function takeEntry(entries: Map<string, Json>, token: string | undefined): Json | undefined {
+  const found = token === undefined ? undefined : entries.get(token);
+  if (token !== undefined) entries.delete(token);
+  return found;
+}
+
+function isAlike({ fields }: KeyedRule, entry: Json, other: Json): boolean {
+  if (!isObject(entry) || !isObject(other)) return false;
+  const same = fields.filter((field) => equal(normalizeValue(field, entry[field.name]), other[field.name]));
+  return same.length * 2 >= fields.length;
 }
 
 /** Returns the value that a manifest states; for a secret only `keep`. */
@@ -116,15 +163,6 @@ export function findRules(
   if (rule.shape !== 'object' || rest.length === 0) return { rules: [rule], rest };
   const below = findRules(rule.fields, rest);
   return { rules: [rule, ...below.rules], rest: below.rest };
-}
-
-function fieldsOf(rule: FieldRule | undefined): readonly FieldRule[] | undefined {
-  return rule?.shape === 'object' || rule?.shape === 'keyed' ? rule.fields : undefined;
-}
-
-/** Adds the order of the schema to an edit that may insert a field. */
-function addOrder(edit: DocumentEdit, order: readonly string[]): DocumentEdit {
-  return edit.edit === 'set' || edit.edit === 'add' ? { order, level: 2, ...edit } : edit;
 }
 
 type MapKey = { readonly key: string; readonly live: Json | undefined; readonly fields: readonly FieldRule[]; readonly spec: JsonObject };
@@ -158,7 +196,7 @@ function createKeyEdits(
 function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[], order: readonly string[]): readonly LayerEdit[] {
   const path = pointer(...place);
   const isBelow = earlierThan(manifest, layer).some(({ value }) => (readValueAt(value, place) ?? null) !== null);
-  return [{ layer, edit: isBelow ? addOrder({ edit: 'set', path, value: null }, order) : { edit: 'remove', path } }];
+  return [{ layer, edit: isBelow ? { edit: 'set', path, value: null, order, level: 2 } : { edit: 'remove', path } }];
 }
 
 function earlierThan({ layers }: Manifest, layer: ManifestDocument): readonly ManifestDocument[] {
@@ -169,64 +207,9 @@ function keysOf(value: Json | undefined): readonly string[] {
   return isObject(value) ? Object.keys(value) : [];
 }
 
-/** Creates the edits below a place of one document. */
-function createValueEdits(step: EditStep): readonly DocumentEdit[] | UneditableField {
-  const { place, fields, tokens, live, layer } = step;
-  const [name = '', ...rest] = tokens;
-  const rule = fields.find((field) => field.name === name);
-  if (rule === undefined) return { reason: 'the kind has no such field' };
-  const path = pointer(...place, name);
-  const [token] = rest;
-  if (token === undefined) return [live === undefined ? { edit: 'remove', path } : { edit: 'set', path, value: toStatedValue(rule, live) }];
-  const raw = readValueAt(layer.value, [...place, name]);
-  switch (rule.shape) {
-    case 'set':
-      if (live !== undefined) return [{ edit: 'add', path, value: live }];
-      return asArray(raw).flatMap((value) => (elementToken(grantedName(rule, value)) === token ? [{ edit: 'drop', path, value }] : []));
-    case 'keyed':
-      return createEntryEdits({ ...step, place: [...place, name], tokens: rest }, rule, asArray(raw));
-    case 'object':
-      return createValueEdits({ ...step, place: [...place, name], fields: rule.fields, tokens: rest });
-    case 'map':
-      return [
-        live === undefined ? { edit: 'remove', path: path + pointer(token) } : { edit: 'set', path: path + pointer(token), value: live },
-      ];
-    case 'list':
-    case 'scalar':
-      return { reason: 'it has no parts' };
-  }
-}
-
-/** Creates the edits of an entry of a keyed list, or of a value inside one. */
-function createEntryEdits(step: EditStep, rule: KeyedRule, raw: readonly Json[]): readonly DocumentEdit[] | UneditableField {
-  const { place, live } = step;
-  const [token = '', ...rest] = step.tokens;
-  const index = findTokenIndex(rule, raw, token);
-  const entry = raw[index];
-  if (rest.length > 0) {
-    if (entry === undefined) return { reason: 'the manifest has no such entry' };
-    const edits = createValueEdits({ ...step, place: [...place, String(index)], fields: rule.fields, tokens: rest });
-    const order = rule.fields.map(({ name }) => name);
-    return 'reason' in edits
-      ? edits
-      : edits.map((edit) => (edit.edit === 'set' || edit.edit === 'add' ? { ...edit, order, level: place.length + 2 } : edit));
-  }
-  const path = pointer(...place);
-  if (live === undefined) return entry === undefined ? [] : [{ edit: 'drop', path, value: entry }];
-  const [value] = asArray(toStatedValue(rule, [live]));
-  return [{ edit: 'add', path, value: value ?? live }];
-}
-
 /** Returns the entries of a list as written in their normal form. */
 export function normalEntries(rule: KeyedRule, raw: readonly Json[]): readonly Json[] {
   return raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
-}
-
-/** Returns the index of a token's entry in a list as written; -1 if there is none. */
-export function findTokenIndex(rule: KeyedRule, raw: readonly Json[], token: string): number {
-  const normal = normalEntries(rule, raw);
-  const wanted = entriesByToken(rule, normal).get(token);
-  return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
 }
 
 type EdgesByKey = ReadonlyMap<string, EdgeEnds>;

@@ -100,7 +100,8 @@ export function findMismatches(
   return failures;
 }
 
-function groupByResource(wanted: readonly LiveDifference[]): ReadonlyMap<ResourceId, readonly FieldDifference[]> {
+/** Groups the differences of fields by resource. */
+export function groupByResource(wanted: readonly LiveDifference[]): ReadonlyMap<ResourceId, readonly FieldDifference[]> {
   return groupBy(
     wanted.filter((one) => one.is === 'field'),
     ({ id }) => id,
@@ -108,7 +109,7 @@ function groupByResource(wanted: readonly LiveDifference[]): ReadonlyMap<Resourc
 }
 
 /** Creates the spec that the manifest should state: the previous one with the live values of the accepted places. */
-function createExpectedSpec(kind: Kind, resource: DesiredResource, group: readonly FieldDifference[]): JsonObject {
+export function createExpectedSpec(kind: Kind, resource: DesiredResource, group: readonly FieldDifference[]): JsonObject {
   const edits = group.flatMap(({ field: { path, before } }): readonly Edit[] => {
     if ('value' in before) return [{ path, value: before.value }];
     return 'absent' in before && resource.secrets[path] === undefined ? [{ path, value: undefined }] : [];

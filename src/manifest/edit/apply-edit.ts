@@ -4,8 +4,8 @@ import { readValueAt } from '../json-values.ts';
 
 /** One edit of a document at a JSON Pointer from its root; list entries by index. */
 export type DocumentEdit =
-  /** Sets a value and creates the maps above it. */
-  | ({ readonly edit: 'set'; readonly path: Pointer; readonly value: Json } & Ordered)
+  /** Sets a value and creates the maps above it; `origins` are those of lists in the value. */
+  | ({ readonly edit: 'set'; readonly path: Pointer; readonly value: Json; readonly origins?: Origins } & Ordered)
   /** Removes a key or an entry. */
   | { readonly edit: 'remove'; readonly path: Pointer }
   /** Adds an entry to a list that has no equal entry. */
@@ -76,7 +76,7 @@ function toList(entries: readonly Entry[], origins: Origins): Json {
 }
 
 /** Inserts a key after the last one that precedes it in `order`, or first; last if the order does not name it. */
-function insertKey(map: JsonObject, key: string, value: Json, order: readonly string[] = []): JsonObject {
+export function insertKey(map: JsonObject, key: string, value: Json, order: readonly string[] = []): JsonObject {
   const keys = Object.keys(map);
   const before = order.slice(0, Math.max(0, order.indexOf(key)));
   const index = order.includes(key) ? keys.findLastIndex((one) => before.includes(one)) + 1 : keys.length;
@@ -84,7 +84,10 @@ function insertKey(map: JsonObject, key: string, value: Json, order: readonly st
 }
 
 function editHere(value: Json | undefined, edit: DocumentEdit, origins: Origins): EditedValue<Json | undefined> {
-  if (edit.edit === 'set') return { value: equal(value, edit.value) ? value : edit.value };
+  if (edit.edit === 'set') {
+    for (const [list, places] of edit.origins ?? []) origins.set(list, places);
+    return { value: equal(value, edit.value) ? value : edit.value };
+  }
   if (edit.edit === 'remove') return { value: undefined };
   if (!Array.isArray(value) && (value ?? null) !== null) return { reason: 'the value there is no list' };
   const entries = listEntries(asArray(value), origins);
