@@ -1,10 +1,11 @@
 import type { Comment, Forge, Issue, Label } from './forge.ts';
 import { withForgeErrors } from './forge-errors.ts';
-import { contentDigest, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
+import { contentDigest, noContent, readStickyBody, withoutMarks, withOtherEnd, writeStickyBody } from './sticky-body.ts';
 import type { Checked } from '../model/diagnostic.ts';
 
-/** The most characters of a body: GitHub's limit less the marks. */
-const stickyLimit: number = 65_536 - 300;
+/** The most characters of a body on GitHub, and those of our marks. */
+const longestBody = 65_536;
+const marksLength = 300;
 
 type Post = { readonly author: string; readonly body: string };
 
@@ -28,7 +29,10 @@ export type StickyComment = Pick<StickyIssue, 'key' | 'bodyWithin'> & {
 
 type CommentCalls = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updateComment' | 'deleteComment'>;
 
-/** Creates or updates our comments on a pull request; what people write around our text stays. Of several comments with one key, the first one remains. */
+/**
+ * Creates or updates our comments on a pull request. What people write around our text stays: of several comments with one key only the
+ * first one keeps our text, and one that their text fills leaves it to a new one.
+ */
 export async function keepComments(forge: CommentCalls, number: number, wanted: readonly StickyComment[]): Promise<void> {
   const comments = await forge.comments(number);
   for (const one of wanted) await keepComment(forge, number, one, comments);
@@ -40,17 +44,24 @@ async function keepComment(
   { key, bodyWithin, only, isSuccess = false }: StickyComment,
   comments: readonly Comment[],
 ): Promise<void> {
-  const [ours, ...others] = await readOurs(forge, key, comments);
+  const all = await readOurs(forge, key, comments);
+  const [ours] = all;
   if (ours === undefined ? only === 'existing' || only === 'unsuccessful' : only === 'new') return;
   if (only === 'unsuccessful' && ours?.digest === noContent) return;
-  const body = bodyAround(ours, { key, digest: isSuccess ? noContent : undefined, bodyWithin });
-  if (ours === undefined) await forge.createComment(number, body);
-  else if (!sameText(ours.body, body)) await forge.updateComment(number, ours.id, body);
-  for (const { id, isMixed } of others) if (!isMixed) await forge.deleteComment(number, id);
+  const made = { key, digest: isSuccess ? noContent : undefined, bodyWithin };
+  const body = bodyAround(ours, made);
+  const kept = body.length > longestBody ? undefined : ours;
+  if (kept === undefined) await forge.createComment(number, bodyAround(undefined, made));
+  else await forge.updateComment(number, kept.id, isSameText(kept.body, body) ? withOtherEnd(body) : body);
+  for (const { id, above, below } of all.filter((one) => one !== kept && !one.isMixed)) {
+    const theirs = withoutMarks(`${above}${below}`).trim();
+    if (theirs === '') await forge.deleteComment(number, id);
+    else await forge.updateComment(number, id, theirs);
+  }
 }
 
 /** Compares texts as GitHub stores them: trimmed, with line ends of its own. */
-function sameText(left: string, right: string): boolean {
+function isSameText(left: string, right: string): boolean {
   return left.replaceAll('\r\n', '\n').trim() === right.replaceAll('\r\n', '\n').trim();
 }
 
@@ -129,11 +140,12 @@ type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: stri
 /** Returns the body of a post, with what people wrote around the earlier one. */
 function bodyAround(earlier: { readonly above: string; readonly below: string } | undefined, { key, digest, bodyWithin }: NewBody): string {
   const { above = '', below = '' } = earlier ?? {};
-  return writeStickyBody(key, digest, bodyWithin(Math.max(stickyLimit - above.length - below.length, shortest)), { above, below });
+  const room = longestBody - marksLength - above.length - below.length;
+  return writeStickyBody(key, digest, bodyWithin(Math.max(room, shortest)), { above, below });
 }
 
-/** The fewest characters that a report gets, however much people wrote around it. */
-const shortest = 4000;
+/** The fewest characters that a report is made for, however much people wrote around it. */
+const shortest = 1000;
 
 /** Finds our issue, an open one first: by its label, or by its author if the label was removed. */
 async function findOurs(forge: Forge, { key, label }: IssueQuery): Promise<Read<Issue> | undefined> {

@@ -152,7 +152,11 @@ async function graphqlReply(
 ): Promise<Reply | undefined> {
   const who = authorization.includes(jobToken) ? bot : authorization.includes(reviewerToken) ? 'grace' : place.owner;
   const [, comment] = /\/issues\/comments\/(\d+)$/.exec(path) ?? [];
-  if (comment !== undefined && method === 'PATCH') editors.set(comment, who);
+  if (comment !== undefined && method === 'PATCH') {
+    const before = await askFor(path);
+    // Nothing proves that GitHub records an edit that changes nothing.
+    if (!isObject(before) || before['body'] !== JSON.parse(body).body) editors.set(comment, who);
+  }
   if (path !== '/graphql') return undefined;
   const { variables } = JSON.parse(body);
   if (typeof variables?.id !== 'string') return { status: 200, body: { data: { viewer: { login: who } } } };

@@ -223,7 +223,8 @@ export async function startGitLab(repository: string, certificate?: { readonly k
         return request === undefined ? missing : { status: 201, body: noteView(addNote(request.notes, String(given['body']), bot)) };
       case 'PUT /projects/:id/merge_requests/:iid/notes/:note':
         if (note === undefined) return missing;
-        Object.assign(note, { body: stored(String(given['body'])), editor: bot, updated: now() });
+        // GitLab records no edit that changes nothing.
+        if (note.body !== given['body']) Object.assign(note, { body: stored(String(given['body'])), editor: bot, updated: now() });
         return { status: 200, body: noteView(note) };
       case 'DELETE /projects/:id/merge_requests/:iid/notes/:note':
         if (request === undefined || note === undefined) return missing;

@@ -12,6 +12,12 @@ export type MemoryForge = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf' | 'crea
 
 type Kept = { readonly id: number; readonly author: string; body: string; editor: string | undefined };
 
+/** Refuses a body as GitHub does. */
+function accepted(body: string): string {
+  if (body.length > 65_536) throw new AppError('forge/refused', 4, 'body is too long (maximum is 65536 characters)');
+  return body;
+}
+
 /** Creates a forge with the account of a token. */
 export function memoryForge(login: string): MemoryForge {
   const kept: Kept[] = [];
@@ -21,7 +27,7 @@ export function memoryForge(login: string): MemoryForge {
     if (found === undefined) throw new AppError('forge/forbidden', 4, `404 comment ${id}`);
     return found;
   };
-  const add = (author: string, body: string): void => void kept.push({ id: (last += 1), author, body, editor: undefined });
+  const add = (author: string, body: string): void => void kept.push({ id: (last += 1), author, body: accepted(body), editor: undefined });
   const view = ({ id, author, body }: Kept): Comment => ({
     id,
     node: `node-${id}`,
@@ -37,7 +43,9 @@ export function memoryForge(login: string): MemoryForge {
       return Promise.resolve();
     },
     updateComment(_, id, body) {
-      Object.assign(find(id), { body, editor: login });
+      const found = find(id);
+      // Forges record no edit that changes nothing.
+      if (found.body.trim() !== body.trim()) Object.assign(found, { body: accepted(body), editor: login });
       return Promise.resolve();
     },
     deleteComment(_, id) {

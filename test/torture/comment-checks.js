@@ -206,8 +206,8 @@ export const commentChecks = [
   [
     'a part of another comment that a person pasted approves nothing',
     'forge/sticky-body.ts',
-    "part.replaceAll(anyMark, '')",
-    'part',
+    "text.replaceAll(anyMark, '')",
+    'text',
     ['unit/forge/sticky-posts.test.ts'],
   ],
   [

@@ -88,8 +88,13 @@ describe('digest: comment', () => {
   });
 
   test('applies the plan that the comment showed at the merge, and nothing if that cannot be verified', async () => {
-    const { plan, apply, comments, cwd } = await proposed('shown');
-    const { intercept } = bench.github();
+    const { plan, apply, comments, number, cwd } = await proposed('shown');
+    const { intercept, person } = bench.github();
+    await plan();
+    const [comment] = await commentsOn(bench.github(), number);
+    // An edited comment counts once a plan has written it again, also with equal text.
+    for (const body of ['Withdrawn.', comment?.body ?? ''])
+      await person.issues.updateComment({ ...place, comment_id: comment?.id ?? 0, body });
     const { digest } = (await plan()).outputs;
     const shown = await comments();
     intercept(({ path }) => (path === '/graphql' ? { status: 503, body: { message: 'no' } } : undefined));

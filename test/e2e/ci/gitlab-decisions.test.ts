@@ -208,7 +208,7 @@ test('--digest comment: a refused plan is not approved by the merge, and a diges
   expect(note).not.toContain('<!-- ostiary plan');
   // A mark like that of Ostiary, by another account.
   const mark = withPlanMarks('', [{ name: Array.from({ length: 8 }, () => ''), digest: '1'.repeat(64), head }]);
-  bench.gitlab().write(iid, note.replace(/(?<=<!-- ostiary \w+ -->\n)/, mark.trimStart()), 'mallory');
+  bench.gitlab().write(iid, note.replace(/(?<=<!-- ostiary \w+ \w+ -->\n)/, mark.trimStart()), 'mallory');
   bench.gitlab().merge(iid);
   const line = '--digest comment --overrides';
   const refused = await apply(line);

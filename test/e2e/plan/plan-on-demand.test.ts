@@ -108,7 +108,7 @@ describe('/ostiary plan', () => {
     const [body, ...others] = await bodiesOn(request);
     expect(body).toMatch(
       new RegExp(
-        `^### Plan for \`production\`: .*1 to create\\.\\n<!-- ostiary [0-9a-f]{32} -->\\n<!-- ostiary plan [0-9a-f]{32} [0-9a-f]{64} of ${request.head} -->\\n`,
+        `^### Plan for \`production\`: .*1 to create\\.\\n<!-- ostiary [0-9a-f]{32} [0-9a-f]{32} -->\\n<!-- ostiary plan [0-9a-f]{32} [0-9a-f]{64} of ${request.head} -->\\n`,
       ),
     );
     await commentOn(request, { body: '/ostiary plan  \r\nplease' });

@@ -48,6 +48,19 @@ test('of the comments that two runs created at once, the first one remains', asy
   expect(linesOf(forge)).toEqual([['## Second', 'A report']]);
 });
 
+test('of the comments that two runs created at once, the second one leaves the text of a person', async () => {
+  const forge = memoryForge(bot);
+  await write(forge, 'First');
+  await forge.createComment(7, forge.bodies()[0] ?? '');
+  forge.edit(2, 'ada', `Look!\n\n${forge.bodies()[1]}\n\nDone.`);
+  await write(forge, 'Second');
+  await write(forge, 'Third');
+  expect(linesOf(forge)).toEqual([
+    ['## Third', 'A report'],
+    ['Look!', 'Done.'],
+  ]);
+});
+
 const quoteOf = (body: string): string =>
   body
     .replaceAll(/^<!--.*\n?/gm, '')
@@ -55,8 +68,11 @@ const quoteOf = (body: string): string =>
     .replaceAll(/^/gm, '> ');
 const withLineEnds = (body: string): string => body.replaceAll('\n', '\r\n');
 
-const withoutMark = (body: string): string => body.replace(/^<!-- ostiary [0-9a-f]{32} -->\n/m, '');
-const markOf = (step: string): string => /^<!-- ostiary .*$/m.exec(writeStickyBody([step], undefined, ''))?.[0] ?? '';
+const withoutMark = (body: string): string => body.replace(/^<!-- ostiary [0-9a-f]{32} .*\n/m, '');
+const withoutEnd = (body: string): string => body.replace(/^<!-- ostiary end .*$/m, '');
+const endOf = (body: string): string => /^<!-- ostiary end .*$/m.exec(body)?.[0] ?? '';
+const markIn = (body: string): string => /^<!-- ostiary .*$/m.exec(body)?.[0] ?? '';
+const markOf = (step: string): string => markIn(writeStickyBody([step], undefined, ''));
 
 test.each<readonly [string, (body: string) => string, readonly string[]]>([
   ['above it', (body) => `Look!\n\n${body}`, ['Look!', '## Second', 'A report']],
@@ -67,7 +83,21 @@ test.each<readonly [string, (body: string) => string, readonly string[]]>([
   ['in the middle of it', (body) => body.replace('A report', 'A report\n\nWhy?'), ['## Second', 'A report']],
   ['in place of its heading', (body) => body.replace('## First\n', 'Look!\n\n'), ['Look!', '## Second', 'A report']],
   ['above it, and removes its end', (body) => `Look!\n\n${body.replace(/\n[^\n]*$/, '')}`, ['Look!', '## Second', 'A report']],
+  ['below it, and removes its end', (body) => `${withoutEnd(body)}\n\nDone.`, ['## Second', 'A report', 'Done.']],
   ['above it, and removes its first hidden line', (body) => `Look!\n\n${withoutMark(body)}`, ['Look!', '## Second', 'A report']],
+  [
+    'a heading above it, and removes its first hidden line',
+    (body) => `# Look!\n\n${withoutMark(body)}`,
+    ['# Look!', '## Second', 'A report'],
+  ],
+  [
+    'a heading in place of its own and of its first hidden line',
+    (body) => withoutMark(body).replace('## First\n', '# Look!\n\n'),
+    ['# Look!', 'A report', '## Second', 'A report'],
+  ],
+  ['below it, and pastes its end', (body) => `${body}\n\nDone.\n\n${endOf(body)}`, ['## Second', 'A report', 'Done.']],
+  ['above it, and pastes its first hidden line', (body) => `${markIn(body)}\n\nLook!\n\n${body}`, ['Look!', '## Second', 'A report']],
+  ['between it and a copy of it', (body) => `${body}\n\nDone.\n\n${body}`, ['## Second', 'A report', 'Done.', '## First', 'A report']],
   ['above it, and pastes the mark of another', (body) => `Look!\n\n${markOf('apply')}\n${body}`, ['Look!', '## Second', 'A report']],
   ['a mark of another into it', (body) => body.replace('A report', markOf('apply')), ['## Second', 'A report']],
   ['above it, with a quote of it', (body) => `${quoteOf(body)}\n\n${body}`, ['> ## First', '> ', '> A report', '## Second', 'A report']],
@@ -92,6 +122,61 @@ test('a person who pastes the comment of another step above it leaves both steps
   expect(linesOf(forge)).toEqual([
     ['## Applied', 'A report', '## Second', 'A report'],
     ['## Applied at last', 'A report'],
+  ]);
+});
+
+test.each([['plan', 'apply'] as const, ['apply', 'plan'] as const])(
+  'a person who pastes the comment of a step that has none here keeps the text, whichever runs first: %s, %s',
+  async (...steps) => {
+    const forge = memoryForge(bot);
+    await write(forge, 'Planned');
+    const pasted = writeStickyBody(['apply'], undefined, '## Applied\n\nA report');
+    forge.edit(1, 'ada', `Look!\n\n${pasted}\n\nBut:\n\n${forge.bodies()[0]}\n\nDone.`);
+    for (const step of [...steps, ...steps]) await write(forge, `Of ${step}`, { key: [step] });
+    const [first = [], ...others] = linesOf(forge);
+    expect(first.filter((line) => !line.startsWith('## ') && line !== 'A report')).toEqual(['Look!', 'But:', 'Done.']);
+    expect(
+      [first, ...others]
+        .flat()
+        .filter((line) => line.startsWith('## Of '))
+        .toSorted(),
+    ).toEqual(['## Of apply', '## Of plan']);
+    expect(others).toHaveLength(1);
+  },
+);
+
+const longReport = (limit: number): string => `## Plan\n\n${'x'.repeat(Math.max(limit, 500) - 10)}`;
+
+test('the report shrinks to the room that a person leaves; without any it gets a comment of its own', async () => {
+  const forge = memoryForge(bot);
+  const sizesOf = (): readonly (readonly (readonly [string, number])[])[] =>
+    linesOf(forge).map((lines) => lines.map((line) => [line.slice(0, 7), Math.round(line.length / 1000)] as const));
+  const fill = (length: number): void =>
+    forge.edit(1, 'ada', `Look at ${'!'.repeat(length)}\n\n${writeStickyBody(['plan'], undefined, '## Plan')}`);
+  await write(forge, '', { bodyWithin: longReport });
+  expect(sizesOf()).toEqual([
+    [
+      ['## Plan', 0],
+      ['xxxxxxx', 65],
+    ],
+  ]);
+  fill(62_000);
+  await write(forge, '', { bodyWithin: longReport });
+  expect(sizesOf()).toEqual([
+    [
+      ['Look at', 62],
+      ['## Plan', 0],
+      ['xxxxxxx', 3],
+    ],
+  ]);
+  fill(64_800);
+  for (const _ of ['once', 'again']) await write(forge, '', { bodyWithin: longReport });
+  expect(sizesOf()).toEqual([
+    [['Look at', 65]],
+    [
+      ['## Plan', 0],
+      ['xxxxxxx', 65],
+    ],
   ]);
 });
 
@@ -126,4 +211,13 @@ test('a person who edits the comment causes no second one and keeps the text, bu
   await write(forge, '', { bodyWithin: () => report(ours) });
   expect(linesOf(forge)).toEqual([['## Plan', 'A report', 'Please look!', '## Plan', 'A report', 'I did.']]);
   expect(await approved()).toEqual({ digest: ours });
+
+  for (const _ of ['once', 'again']) {
+    const [written = ''] = forge.bodies();
+    forge.edit(1, 'ada', `${written}\nI did.`);
+    forge.edit(1, 'ada', written);
+    expect(await approved()).toEqual({ reason: 'the comment on pull request 7 was edited by ada' });
+    await write(forge, '', { bodyWithin: () => report(ours) });
+    expect(await approved()).toEqual({ digest: ours });
+  }
 });
