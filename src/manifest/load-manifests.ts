@@ -92,10 +92,12 @@ export function withTexts<T extends Pick<LoadInput, 'files' | 'overlays'>>(read:
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const { sources, manifests, policies, accessTests, diagnostics } = readTargetManifests(input);
   const isValid = !hasErrors(diagnostics);
-  const { resources, diagnostics: found, acknowledged } = toResources(sources, manifests, input);
+  const selected = selectManifests(manifests, input.selection);
+  const { ids } = selected;
+  const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
+  const { resources, diagnostics: found, acknowledged } = toResources(sources, manifests, { input, chosen });
   appendAll(diagnostics, found);
   const { edges, diagnostics: edgeDiagnostics } = collectEdges(manifests);
-  const selected = selectManifests(manifests, input.selection);
   if (isValid) {
     appendAll(
       diagnostics,
@@ -107,8 +109,6 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const all = sortDiagnostics(reportDefaultsOnce(diagnostics));
   const sorted = input.everyPlace === true ? all : foldUnfamiliarValues(all);
   if (hasErrors(sorted)) return { diagnostics: sorted };
-  const { ids } = selected;
-  const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
   const value = {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(rule) || chosen(connection)),
@@ -263,21 +263,20 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
 function toResources(
   sources: SourceMap,
   manifests: readonly Manifest[],
-  input: LoadInput,
+  { input, chosen }: { readonly input: LoadInput; readonly chosen: (id: ResourceId) => boolean },
 ): {
   readonly resources: readonly DesiredResource[];
   readonly diagnostics: readonly Diagnostic[];
   readonly acknowledged: readonly Acknowledged[];
 } {
-  const rules = createSecretRules(input);
-  const isChosen = manifestMatcher(input.selection);
+  const rules = createSecretRules(input, ({ id }) => chosen(id));
   const diagnostics: Diagnostic[] = [];
   const acknowledged: Acknowledged[] = [];
   const unusual = checkTexts(manifests);
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
-    const { ends, inspect, checkForGateway } = isChosen(manifest) ? input : {};
+    const { ends, inspect, checkForGateway } = chosen(manifest.id) ? input : {};
     if (ends !== undefined && resource.grants !== undefined)
       appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource, ends)));
     const unfamiliar = hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)
@@ -302,19 +301,14 @@ function toResources(
 }
 
 /** Creates the rules for the secrets of each manifest. Sources of manifests outside the selection are never read. */
-function createSecretRules({
-  secretPrefixes,
-  referencePrefixes,
-  resolve,
-  peek,
-  resolveOnly,
-  selection,
-}: LoadInput): (manifest: Manifest) => SecretRules {
+function createSecretRules(
+  { secretPrefixes, referencePrefixes, resolve, peek, resolveOnly, selection }: LoadInput,
+  isChosen: (manifest: Manifest) => boolean,
+): (manifest: Manifest) => SecretRules {
   const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes, peek };
   if (resolve === undefined) return () => unresolved;
   const resolved: SecretRules = { ...unresolved, resolve };
   if (selection === undefined && resolveOnly === undefined) return () => resolved;
-  const isChosen = manifestMatcher(selection);
   return (manifest) => ((resolveOnly?.has(manifest.id) ?? true) && isChosen(manifest) ? resolved : unresolved);
 }
 
@@ -322,7 +316,7 @@ function createSecretRules({
 function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly DocumentDiagnostic[] {
   const problems = [
     ...checkManifest(manifest, input.targets),
-    ...checkSecrets(manifest, createSecretRules(input)(manifest)),
+    ...checkSecrets(manifest, createSecretRules(input, manifestMatcher(input.selection))(manifest)),
     ...checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']),
   ];
   const isRejected = overlapTest(places);
@@ -387,7 +381,7 @@ function selectManifests(
   const barren = manifests.length === 0 ? [] : paths.filter(({ holds }) => !manifests.some(({ layers }) => isAnyAt(layers, holds)));
   const diagnostics = [...unmatched.map((term) => unmatchedDiagnostic(term, manifests)), ...barren.map(({ path }) => nothingAt(path))];
   const chosen = manifests.filter(manifestMatcher(selection));
-  if (chosen.length === 0 && diagnostics.length === 0 && manifests.length > 0) return { diagnostics: [nothingSelected] };
+  if (chosen.length === 0 && diagnostics.length === 0 && manifests.length > 0) return { ids: new Set(), diagnostics: [nothingSelected] };
   return { ids: new Set(chosen.map(({ id }) => id)), diagnostics };
 }
 

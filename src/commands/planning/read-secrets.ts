@@ -62,6 +62,7 @@ export async function withSecrets(
   desired: DesiredState,
   { gateway, concurrency, track, key, folder, recorded }: SecretReadOptions,
 ): Promise<{ readonly live: LiveState; readonly unwritten?: string }> {
+  if (state.resources.every(({ leftOut }) => leftOut === undefined)) return { live: state };
   const found = liveById(state.resources);
   const pairs = desired.resources.flatMap((resource): readonly Pair[] => {
     const live = found.get(resource.key);

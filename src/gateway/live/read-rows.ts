@@ -46,7 +46,7 @@ export function textsOf(rows: RowsRead, uid: string): RowTexts {
 
 /** Returns an object with a field that the gateway keeps in a row, as manifests state it: without the group that every list includes. */
 export function withRow(live: LiveResource, { kind, field }: RowField, texts: RowTexts): LiveResource {
-  const rule = kind.fields.find(({ name }) => name === field);
+  const rule = field === undefined ? undefined : kind.fields.find(({ name }) => name === field);
   if (rule === undefined) return live;
   const path = pointer(rule.name);
   const unknown = live.unknown.filter((one) => one !== path);

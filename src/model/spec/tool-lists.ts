@@ -52,6 +52,7 @@ export function withTools(
   secrets: Readonly<Record<Pointer, DesiredSecret | LiveSecret>>,
   unknown: readonly Pointer[] = [],
 ): JsonObject {
+  if (spec[field] === undefined && !hasTools(spec) && toolPaths.every((path) => secrets[path] === undefined)) return spec;
   const lists = toolLists.flatMap((list, index): readonly (readonly [string, Json])[] => {
     const path = toolPaths[index] ?? '';
     const secret = secrets[path];
@@ -59,7 +60,6 @@ export function withTools(
     return hasTools(spec) && unknown.some((one) => one === '' || one === pointer(field)) ? [[keys[list], { source: 'live' }]] : [];
   });
   if (lists.length > 0) return { ...spec, [field]: Object.fromEntries(lists) };
-  if (spec[field] === undefined) return spec;
   const { [field]: _, ...rest } = spec;
   return rest;
 }
