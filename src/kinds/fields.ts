@@ -142,7 +142,7 @@ function definition(kind: Kind, name: string): JsonObject {
 
 function wireField(node: JsonObject): Json {
   if (node['x-ostiary-secret'] === 'plain') {
-    return { type: ['string', 'null'], writeOnly: true, description: node['x-ostiary-on-wire'] ?? node['description'] ?? '' };
+    return { type: ['string', 'null'], writeOnly: true, description: node['x-ostiary-on-wire'] ?? '' };
   }
   if (node['x-ostiary-secret'] === 'base64') {
     return { ...withoutAnnotations(node), additionalProperties: { type: ['string', 'null'] } };

@@ -182,11 +182,10 @@ export type TablePage = { readonly title: string; readonly lead: string; readonl
 /** A line that unfolds a table. */
 export type Fold = Findable & { readonly summary: string; readonly table: TableBlock };
 
-/** Tables below a title, each folded; those beyond the first ones are in one fold, which counts them by the word. */
+/** Tables below a title, each folded, about one connection each; those beyond the first ones are in one fold, which counts them. */
 export type FoldsBlock = {
   readonly type: 'folds';
   readonly title: string;
-  readonly word: string;
   readonly folds: readonly Fold[];
   readonly more?: string;
 };

@@ -167,12 +167,12 @@ export async function untilAbsent(
   method: 'GET' | 'DELETE',
   isMissing: (listed: Pick<LiveResource, 'id' | 'uid'>) => Promise<boolean>,
 ): Promise<void> {
-  let listed: Pick<LiveResource, 'id' | 'uid'> | undefined = live;
-  for (let attempt = 1; listed !== undefined; attempt += 1) {
-    if (!(await isMissing(listed))) return;
+  let listed = live;
+  for (let attempt = 1; await isMissing(listed); attempt += 1) {
     const { wireKind } = await context.bindingFor(kindOf(live.id));
-    listed = await findListed(context, live);
-    if (listed === undefined) return;
+    const found = await findListed(context, live);
+    if (found === undefined) return;
+    listed = found;
     const failed = contradiction(`${context.url}${wireKind.detailPath(addressOf(listed))}`, method);
     if (attempt === maxContradictions) throw failed;
     await context.pause(attempt, failed);

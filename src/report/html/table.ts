@@ -106,7 +106,7 @@ export function choiceBoxes({ title = 'Rows of the table', rows, verbs = [] }: T
 }
 
 /** Returns folded tables below their title. */
-export function foldsSection({ title, word, folds, more }: FoldsBlock, linkOf: LinkOf | undefined): readonly Html[] {
+export function foldsSection({ title, folds, more }: FoldsBlock, linkOf: LinkOf | undefined): readonly Html[] {
   if (folds.length === 0) return [];
   const details = folds.map(({ summary, table, ...findable }) =>
     element('details', findableAttributes(findable), [
@@ -114,7 +114,7 @@ export function foldsSection({ title, word, folds, more }: FoldsBlock, linkOf: L
       element('div', { class: 'scroll' }, [tableHtml(table, linkOf)]),
     ]),
   );
-  return [element('h2', {}, title), element('div', { 'data-part': true }, [...unfoldFirst(details, word), ...moreHtml(more)])];
+  return [element('h2', {}, title), element('div', { 'data-part': true }, [...unfoldFirst(details, 'more connection'), ...moreHtml(more)])];
 }
 
 /** Returns the first elements, and the others in one fold, which a search opens. */

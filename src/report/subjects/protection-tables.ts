@@ -57,7 +57,6 @@ export function postureFolds(
   return {
     type: 'folds',
     title,
-    word: 'more connection',
     folds: changed
       .toSorted(byVerdict)
       .slice(0, mostFolds)
