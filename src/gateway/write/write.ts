@@ -8,7 +8,7 @@ import { lookAfterLostResponse, settleLost } from './settle-lost.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
-import { asObject, type Json, type JsonObject, equal, isObject, distinctSorted } from '../../model/json.ts';
+import { asObject, type Json, type JsonObject, equal, isObject, distinctSorted, objectsIn } from '../../model/json.ts';
 import type { FieldRule, Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
@@ -143,7 +143,7 @@ function unknownReference(end: ResourceId, request: WriteRequest, { method, url 
 export function carryUnknown(rule: FieldRule, value: Json, stored: Json | undefined): Json {
   if (rule.shape === 'object' && isObject(value)) return carryObject(rule.fields, value, asObject(stored));
   if (rule.shape !== 'keyed' || !Array.isArray(value)) return value;
-  const before = Array.isArray(stored) ? stored.filter((entry: Json) => isObject(entry)) : [];
+  const before = objectsIn(stored);
   return value.map((entry: Json) => {
     if (!isObject(entry)) return entry;
     const { [rule.key]: key, ...rest } = entry;

@@ -1,6 +1,6 @@
 import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
-import { asObject, isObject, type Json, type JsonObject, parseJson, asArray } from '../../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject, parseJson, asArray, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -114,7 +114,7 @@ function listInstances(resource: JsonObject, { kinds, parts, registry }: Terrafo
     const address = `${path}${type}.${name}${formatKey(instance['index_key'])}`;
     const identity =
       kind === undefined ? readPart(Object.hasOwn(parts, type) ? parts[type] : undefined, instance) : readIdentity(kind, instance);
-    const needs = asArray(instance['dependencies']).filter((one) => typeof one === 'string');
+    const needs = textsIn(instance['dependencies']);
     return [{ address, block, needs, ...identity, ...(deposed ? { deposed: true as const } : {}) }];
   });
 }

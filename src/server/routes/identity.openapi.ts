@@ -1,5 +1,5 @@
 import { groupNameSchema } from '../../model/served-rules.ts';
-import { asText, type Json, type JsonObject, distinctSorted } from '../../model/json.ts';
+import { asText, type JsonObject, distinctSorted, textsIn } from '../../model/json.ts';
 import { type ServedAnswer, type ApiSection, exactObject, idSchema, ignoredField, schemaRef, timeSchema } from './api-section.ts';
 import {
   type ApiKey,
@@ -193,10 +193,9 @@ key has the role standard; all groups determine which connections it sees and wh
 function readApiKeyDraft(body: JsonObject): ApiKeyDraft {
   const [given, manager, groups] = [body['name'], body['manager'], body['groups']];
   if (uuidPattern.test(asText(given))) throw new InvalidBody([{ field: '/name', reason: 'must not have the form of an ID' }]);
-  const members = Array.isArray(groups) ? groups.flatMap((group: Json) => (typeof group === 'string' ? [group] : [])) : [];
   return {
     name: asText(given),
-    groups: [...new Set(members)],
+    groups: [...new Set(textsIn(groups))],
     manager: asText(manager),
   };
 }

@@ -37,7 +37,11 @@ export function clientAddress(incoming: Pick<IncomingMessage, 'headers' | 'socke
   const peer = plainAddress(incoming.socket.remoteAddress ?? '') ?? '';
   if (!trustProxy) return peer;
   const header = incoming.headers['x-forwarded-for'];
-  const forwarded = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').at(-1)?.trim() ?? '';
+  const forwarded =
+    String(header ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim() ?? '';
   return plainAddress(forwarded) ?? peer;
 }
 

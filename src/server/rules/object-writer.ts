@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { asText, equal, type Json, type JsonObject } from '../../model/json.ts';
+import { asText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { changedFields, redactedPayload } from '../store/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
@@ -72,7 +72,7 @@ function checkSpec({ kind }: Collection, spec: JsonObject): readonly FieldProble
 }
 
 function idsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? [...new Set(value.flatMap((id: Json) => (typeof id === 'string' ? [id.toLowerCase()] : [])))] : [];
+  return [...new Set(textsIn(value).map((id) => id.toLowerCase()))];
 }
 
 function withoutNulls(body: JsonObject): JsonObject {

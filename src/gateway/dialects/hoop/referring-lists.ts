@@ -1,4 +1,4 @@
-import { asArray, asText, isObject, type JsonObject, textsIn } from '../../../model/json.ts';
+import { asText, isObject, type JsonObject, textsIn, objectsIn } from '../../../model/json.ts';
 import type { PreflightAnswers, WireList } from '../../dialect.ts';
 import { restList } from '../rest.ts';
 import { connectionsOf, fixedObjects, type LiveState, rowFieldsOf } from '../../../model/live.ts';
@@ -26,8 +26,8 @@ const otherwiseRead: ReadonlySet<string> = new Set(['audit', 'indexer', 'editor'
 
 function readPlugin(row: JsonObject): PluginSetup {
   const name = asText(row['name']);
-  const entries = otherwiseRead.has(name) ? [] : asArray(row['connections']);
-  return { name, connections: entries.flatMap((entry) => (isObject(entry) ? [asText(entry['name'])] : [])) };
+  const entries = otherwiseRead.has(name) ? [] : objectsIn(row['connections']);
+  return { name, connections: entries.map((entry) => asText(entry['name'])) };
 }
 
 function readSubscription(row: JsonObject): EventSubscription {

@@ -1,4 +1,4 @@
-import { asArray, isObject, nonEmptyText } from '../../../model/json.ts';
+import { isObject, nonEmptyText, textsIn } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
 import { readRole } from '../rest.ts';
 
@@ -9,7 +9,7 @@ export function readCapabilities(handshake: Handshake): Capabilities {
   const role = readRole(info['role']);
   const isOstiary = isOstiaryServer(handshake);
   const version = nonEmptyText(info['version']);
-  const borrowed = asArray(info['borrowed_fields']).filter((name) => typeof name === 'string');
+  const borrowed = textsIn(info['borrowed_fields']);
   const longest = info['longest_access_duration'];
   const organisation = nonEmptyText(info['organisation']) ?? nonEmptyText(info['organization']);
   return {

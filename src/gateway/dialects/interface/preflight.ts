@@ -1,5 +1,5 @@
 import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
-import { asArray, asText, isObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { asText, isObject, type JsonObject, textsIn, objectsIn } from '../../../model/json.ts';
 import type { OutsideReference } from '../../../model/plan/plan.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { pointer, tokensOf } from '../../../model/pointer.ts';
@@ -107,7 +107,7 @@ function findReferences(proposal: PreflightRequest, answer: unknown): readonly O
 function readRunbooks(answer: unknown): readonly JsonObject[] | undefined {
   if (answer === null) return [];
   const items = isObject(answer) ? answer['items'] : undefined;
-  return Array.isArray(items) ? items.filter((entry: Json) => isObject(entry)) : undefined;
+  return Array.isArray(items) ? objectsIn(items) : undefined;
 }
 
 function enabledConnections({ live }: PreflightRequest): ReadonlySet<string> {
@@ -115,5 +115,5 @@ function enabledConnections({ live }: PreflightRequest): ReadonlySet<string> {
 }
 
 function connectionNames(runbook: JsonObject): ReadonlySet<string> {
-  return new Set(asArray(runbook['connections']).filter((name) => typeof name === 'string'));
+  return new Set(textsIn(runbook['connections']));
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
-import { asArray, asObject, asText, isObject, type Json } from '../../../../model/json.ts';
+import { asArray, asObject, asText, isObject, type Json, objectsIn, type JsonObject } from '../../../../model/json.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { LicenseLimit } from './connection.ts';
@@ -104,12 +104,10 @@ function tooLong(write: ProposedWrite): Diagnostic {
 
 /** Lists what the free license does not allow of a masking rule. */
 export function limitMaskingRule({ spec }: ProposedWrite): readonly LicenseLimit[] {
-  const supported = asArray(spec['supported_entity_types']);
-  const custom = asArray(spec['custom_entity_types']);
+  const supported = objectsIn(spec['supported_entity_types']);
+  const custom = objectsIn(spec['custom_entity_types']);
   const types = supported.reduce((count: number, entry) => count + entryCount(entry, 'entity_types'), 0);
-  const hasRegexAndDenyList = custom.some(
-    (entry) => entryCount(entry, 'deny_list') > 0 && isObject(entry) && (entry['regex'] ?? '') !== '',
-  );
+  const hasRegexAndDenyList = custom.some((entry) => entryCount(entry, 'deny_list') > 0 && (entry['regex'] ?? '') !== '');
   const hasLongDenyList = custom.some((entry) => entryCount(entry, 'deny_list') > 1);
   const limits: readonly (readonly [isExceeded: boolean, field: string, message: string])[] = [
     [supported.length > 0 && custom.length > 0, 'custom', 'supported_entity_types or custom_entity_types, not both'],
@@ -123,8 +121,8 @@ export function limitMaskingRule({ spec }: ProposedWrite): readonly LicenseLimit
     .map(([, field, message]) => ({ at: `/${field}_entity_types`, message: `the free license allows ${message}` }));
 }
 
-function entryCount(entry: Json, field: string): number {
-  return isObject(entry) ? asArray(entry[field]).length : 0;
+function entryCount(entry: JsonObject, field: string): number {
+  return asArray(entry[field]).length;
 }
 
 const sides = ['input', 'output'] as const;
@@ -132,8 +130,7 @@ const sides = ['input', 'output'] as const;
 /** Reports patterns that RE2 does not know: the gateway stores any pattern, and fails to run such a one. */
 export function checkGuardrailRule(write: ProposedWrite): readonly Diagnostic[] {
   return sides.flatMap((side) =>
-    entriesOf(write, side).flatMap((rule) => {
-      const pattern = isObject(rule) ? rule['pattern_regex'] : undefined;
+    entriesOf(write, side).flatMap(({ pattern_regex: pattern }) => {
       if (typeof pattern !== 'string' || !/\(\?(?:[=!]|<[=!])/.test(pattern.replaceAll(/\\./gs, ''))) return [];
       const message = `the pattern ${JSON.stringify(pattern)} uses look-around, which RE2 does not support`;
       const hint = 'the gateway would store but never enforce it; rewrite it';
@@ -151,7 +148,6 @@ export function limitGuardrailRule(write: ProposedWrite): readonly LicenseLimit[
   });
 }
 
-function entriesOf({ spec }: ProposedWrite, side: (typeof sides)[number]): readonly Json[] {
-  const value = spec[side];
-  return isObject(value) ? asArray(value['rules']) : [];
+function entriesOf({ spec }: ProposedWrite, side: (typeof sides)[number]): readonly JsonObject[] {
+  return objectsIn(asObject(spec[side])['rules']);
 }
