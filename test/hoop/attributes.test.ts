@@ -88,6 +88,18 @@ test('links of an attribute to a connection that leaves attributes to the gatewa
   expect(await run('drift')).toMatchObject({ code: 0 });
 });
 
+test('an attribute with a manifest that was renamed by hand gives nothing to connections without one', async () => {
+  const { project, run } = await repositories.apply(await controlled(), granting);
+  const { body } = await project.send('GET', '/connections/orders-db');
+  expect((await project.send('POST', '/connections', { ...Object(body), name: 'legacy-db' })).status).toBe(201);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  const renamed = { name: 'cards', access_control_group_names: ['dba'], connection_names: ['legacy-db', 'orders-db'] };
+  expect((await project.send('PUT', '/attributes/pci', renamed)).status).toBe(200);
+  const { outside } = JSON.parse((await run('drift --format json')).stdout).drifts[0].plan;
+  expect(outside).toMatchObject({ changes: [{ id: 'Attribute/cards' }, { id: 'Connection/legacy-db' }] });
+  expect(JSON.stringify(outside.headlines)).not.toContain('legacy-db');
+});
+
 test('an attribute is deleted after the last connection let go of it, and never while a manifest names it', async () => {
   const { project, run, change } = await repositories.apply(await controlled(), {
     ...granting,

@@ -398,6 +398,14 @@ describe('a change by hand of a connection or a rule without a manifest', () => 
     expect(await run('drift')).toMatchObject({ code: 0 });
   });
 
+  test('an attribute that is renamed takes nothing from it, and gives it nothing', async () => {
+    await legacy.one.send('PUT', '/attributes/pii', { name: 'cards', access_control_group_names: ['interns'] });
+    const drift = await legacy.one.run('drift --format json');
+    const { outside } = JSON.parse(drift.stdout).drifts[0].plan;
+    expect(outside).toMatchObject({ headlines: [], changes: [{ id: 'Attribute/cards', fields: [{ path: '/name' }] }] });
+    await legacy.one.send('PUT', '/attributes/cards', { name: 'pii', access_control_group_names: ['interns'] });
+  });
+
   test('attachments of it that Ostiary writes are none', async () => {
     const { run, repository, project, uidOf, send } = legacy.one;
     for (const guardrail_rules of [['no-drop'], []]) {

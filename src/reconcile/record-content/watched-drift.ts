@@ -5,7 +5,14 @@ import { resolveEdges } from '../../model/edge-ends.ts';
 import { asText, defined, type JsonObject, textsIn } from '../../model/json.ts';
 import { isConnection, type Registry } from '../../model/kind.ts';
 import { fixedObjects, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import type { WatchedDrift, WatchedChange } from '../../model/plan/plan.ts';
+import {
+  attributeRenames,
+  type Renames,
+  withAttributeNames,
+  type WatchedChange,
+  type WatchedDrift,
+  withNames,
+} from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, decidingLists, onDeletedConnection, watchedLists } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
@@ -53,14 +60,40 @@ export function findWatchedDrift(input: WatchedInput): WatchedDrift | undefined 
   const before = gatewayAtRecord(known, input);
   const former = before === live ? columns : watchedIn(before, scope, registry);
   const isKnown = new Set(known.map(({ column }) => column.name));
-  const found = columns.flatMap((one, place) => (isKnown.has(one.column.name) ? changesOf(one, former[place]?.objects ?? []) : []));
+  const renames = renamesSince(former, columns, live);
+  const attributes = attributeRenames(renames);
+  const found = columns.flatMap((one, place) =>
+    isKnown.has(one.column.name) ? changesOf(one, withAttributesOf(former[place]?.objects ?? [], attributes)) : [],
+  );
   const changes = [...groupBy(found, (one) => (isConnection(one.id, registry) ? one.id : one)).values()].map(joinChanges);
   const unreadable = columns.flatMap(({ column, objects }) => (objects === 'unreadable' ? [column.name] : []));
   const others = recorded === undefined ? [] : columns.filter((one) => !isKnown.has(one.column.name) && hasObjects(one));
   if (changes.length + unreadable.length + others.length === 0) return undefined;
-  const effects = changes.length === 0 ? [] : headlinesSince(before, input);
+  const effects = changes.length === 0 ? [] : headlinesSince(withNames(before, renames), input);
   const headlines = sortHeadlines([...effects, ...roleHeadlines(changes)]);
   return { changes, headlines, unreadable, ...defined({ role }), unrecorded: others.map(({ column }) => column.name) };
+}
+
+/** Returns the names that objects have now, by those that the record has, unless others have these now. */
+function renamesSince(former: readonly ColumnState[], columns: readonly ColumnState[], live: LiveState): Renames {
+  const present = liveById(live.resources);
+  return new Map(
+    columns.flatMap(({ objects }, place) => {
+      const was = former[place]?.objects;
+      if (typeof objects === 'string' || typeof was !== 'object' || was === objects) return [];
+      const names = new Map(objects.map(({ id, uid }) => [uid, id]));
+      return was.flatMap(({ id, uid }) => {
+        const name = names.get(uid) ?? id;
+        return name === id || present.has(id) ? [] : [[id, name] as const];
+      });
+    }),
+  );
+}
+
+/** Returns objects with their attributes under other names: that these have them is no change of the objects. */
+function withAttributesOf(objects: ColumnState['objects'], renames: ReadonlyMap<string, string>): ColumnState['objects'] {
+  if (typeof objects === 'string' || renames.size === 0) return objects;
+  return objects.map((one) => ({ ...one, spec: withAttributeNames(one.spec, renames) }));
 }
 
 /** Joins the changes of one connection, which several columns have. */
@@ -70,7 +103,7 @@ function joinChanges([first, ...others]: readonly [WatchedChange, ...WatchedChan
 
 /** Returns what the changes did to connections. That own rules are gone is drift of its own, which is judged beside what is live now. */
 function headlinesSince(before: LiveState, { live, registry, dialect, applied }: WatchedInput): readonly Headline[] {
-  const missing = missingRules({ live, registry, applied });
+  const missing = missingObjects({ live, registry, applied });
   const complete = (state: LiveState): LiveState => ({ ...state, resources: [...state.resources, ...missing] });
   return protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
 }
@@ -80,8 +113,8 @@ function hasObjects({ column, objects }: ColumnState): boolean {
   return typeof objects === 'object' && (column.name === accessControlRows || objects.some((one) => hasValues(one, column)));
 }
 
-/** Returns the rules that were applied and are gone from the kinds that decide access, as they were applied. */
-function missingRules({
+/** Returns the objects that were applied and are gone from the kinds that decide access, as they were applied. */
+function missingObjects({
   live,
   registry,
   applied = emptyState,
@@ -93,10 +126,10 @@ function missingRules({
     const { key } = resource;
     const kind = registry.get(kindOf(key));
     const field = kind?.fields.find(({ edge }) => edge === 'rule');
-    if (kind === undefined || field === undefined || found.has(key)) return [];
+    if (kind === undefined || found.has(key)) return [];
     if (decidingLists[kind.name] === undefined || unread.has(kind.name)) return [];
     const connections = edges.flatMap(({ rule, connection }) => (rule === key ? [connection] : []));
-    return [{ ...asCreated(kind, resource, live), edges: { [field.name]: connections } }];
+    return [{ ...asCreated(kind, resource, live), edges: field === undefined ? {} : { [field.name]: connections } }];
   });
 }
 
