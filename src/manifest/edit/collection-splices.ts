@@ -22,12 +22,14 @@ type Row = WantedItem | { readonly removed: SourceItem };
 function listRows(parts: readonly SourceItem[], wanted: readonly WantedItem[]): readonly Row[] {
   const rows: Row[] = [];
   const kept = new Set(wanted.flatMap((item) => ('part' in item ? item.part : [])));
-  let rest = parts;
+  let at = 0;
   for (const item of [...wanted, undefined]) {
-    const next = rest.findIndex((part) => kept.has(part));
-    for (const removed of rest.slice(0, next === -1 ? rest.length : next)) rows.push({ removed });
-    rest = next === -1 ? [] : rest.slice('part' in (item ?? {}) ? next + 1 : next);
+    for (let part = parts[at]; part !== undefined && !kept.has(part); part = parts[at]) {
+      rows.push({ removed: part });
+      at += 1;
+    }
     if (item !== undefined) rows.push(item);
+    if (item !== undefined && 'part' in item) at += 1;
   }
   return rows;
 }
