@@ -1,4 +1,4 @@
-import { assert, oneof, property, string } from 'fast-check';
+import { assert, constantFrom, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { ParsedDocument, TextOffsets } from '../../src/manifest/yaml/offsets.ts';
@@ -64,13 +64,6 @@ describe('the strict reader', () => {
     expect(readStrictly(seeds[2] ?? '')).toBeUndefined();
     expect(readStrictly(seeds[3] ?? '')).toHaveLength(1);
   });
-
-  it('reads Windows line ends, with positions in the text as it is', () => {
-    const text = (seeds[1] ?? '').replaceAll('\n', '\r\n');
-    const documents = readStrictly(text);
-    expect(documents).toHaveLength(2);
-    expect({ documents, diagnostics: [] }).toStrictEqual(readYaml({ path: 'any.yaml', text }));
-  });
 });
 
 describe('the parser', () => {
@@ -95,4 +88,34 @@ describe('the parser', () => {
       { numRuns: runCount(100) },
     );
   });
+
+  it('finds the same values, places and errors whatever the line ends', () => {
+    const wide = string({ unit: constantFrom('\n', '# a', '  ', '- ', 'a: ', 'b', '|', '"', "'", '---'), maxLength: 40 });
+    assert(
+      property(oneof(mutatedSeed, shortTexts, blocks, wide), (any) => {
+        const text = any.replaceAll('\r', '');
+        const same = text.replaceAll('\n', '\r\n');
+        const { values, ...rest } = reading(same);
+        expect({ values, ...rest }).toStrictEqual(reading(text));
+        const isStrict = readStrictly(text) !== undefined;
+        expect(isStrict ? JSON.stringify(values?.filter((value) => value !== null)) : '').toBe(isStrict ? reference(same) : '');
+      }),
+      { numRuns: runCount(200) },
+    );
+    const long = `${'\n'.repeat(600)}${seeds[1] ?? ''}`;
+    expect(reading(long.replaceAll('\n', '\r\n'))).toStrictEqual(reading(long));
+  });
 });
+
+/** Returns what is read of a text, and where each value begins. */
+function reading(text: string): { readonly values: readonly Json[] | undefined; readonly places: unknown; readonly diagnostics: unknown } {
+  const { value, diagnostics } = parseDocuments({ path: 'any.yaml', text });
+  const places = value?.map((document) => pointersIn(document.value).map((path) => document.locate(path)));
+  return { values: value?.map((document) => document.value), places, diagnostics };
+}
+
+/** Returns the pointers of all values in a value. */
+function pointersIn(value: Json, path = ''): readonly string[] {
+  const below = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return [path, ...below.flatMap(([key, one]) => pointersIn(one, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`))];
+}

@@ -26,16 +26,25 @@ export function parseLeniently(file: SourceFile): {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly YamlDiagnostic[];
 } {
-  const { path, text } = file;
-  if (text.length > maxLength) return { documents: [], diagnostics: [tooLargeDiagnostic(path)] };
-  if (file.said !== undefined) return { documents: toManifestDocuments(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
+  const { path } = file;
+  const text = withLineFeeds(file.text);
+  if (file.text.length > maxLength) return { documents: [], diagnostics: [tooLargeDiagnostic(path)] };
+  if (file.said !== undefined)
+    return { documents: toManifestDocuments(file, text, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
   const documents = readStrictly(text);
-  if (documents !== undefined) return { documents: toManifestDocuments(file, documents), diagnostics: [] };
-  const reading = readYaml(file);
-  return { documents: toManifestDocuments(file, reading.documents), diagnostics: reading.diagnostics };
+  if (documents !== undefined) return { documents: toManifestDocuments(file, text, documents), diagnostics: [] };
+  const reading = readYaml({ path, text });
+  return { documents: toManifestDocuments(file, text, reading.documents), diagnostics: reading.diagnostics };
 }
 
-function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocument[]): readonly ManifestDocument[] {
+/** Returns a text with one form of line breaks: values, lines and columns are the same. A `\r` elsewhere is for `yaml` to judge. */
+function withLineFeeds(text: string): string {
+  const read = text.replaceAll('\r\n', '\n');
+  return read.includes('\r') ? text : read;
+}
+
+/** Makes the documents of a file from what its text contains, which may have other line breaks than the file. */
+function toManifestDocuments(file: SourceFile, text: string, documents: readonly ParsedDocument[]): readonly ManifestDocument[] {
   let finders: Finders | undefined;
   return documents.map(({ index, value, start, incomplete: damaged }) => {
     const document: ManifestDocument = {
@@ -43,7 +52,7 @@ function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocumen
       index,
       value,
       locate(path, part = 'value') {
-        finders ??= { positionAt: createLineFinder(file.text), offsetOf: createLocator(file) };
+        finders ??= { positionAt: createLineFinder(text), offsetOf: createLocator({ path: file.path, text }) };
         const { line, column } = finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part));
         return { file: file.path, line, column };
       },

@@ -26,20 +26,8 @@ import {
  * Reads the subset of YAML in which nearly all manifests are written: many times faster than `yaml`, with the same
  * result, and records the offsets of all values on request. Returns undefined for any text that it is not sure of; `yaml` reads that text.
  */
-export function readStrictly(source: string, offsets?: TextOffsets): readonly ParsedDocument[] | undefined {
-  if (!source.includes('\r')) return readAll(source, offsets);
-  // In a text with other line breaks, only `yaml` knows the offsets.
-  if (offsets !== undefined) return undefined;
-  const text = source.replaceAll('\r\n', '\n');
-  const isWindows = text.length + newlinesIn(text) === source.length && !text.includes('\r');
-  return isWindows ? readAll(text)?.map((found) => ({ ...found, start: found.start + newlinesIn(text.slice(0, found.start)) })) : undefined;
-}
-
-function newlinesIn(text: string): number {
-  return text.split('\n').length - 1;
-}
-
-function readAll(text: string, offsets?: TextOffsets): readonly ParsedDocument[] | undefined {
+export function readStrictly(text: string, offsets?: TextOffsets): readonly ParsedDocument[] | undefined {
+  if (text.includes('\r')) return undefined;
   const cursor: YamlCursor = { text, pos: 0, indent: 0, valueStart: -1, offsets };
   if (!advanceToContent(cursor, 0)) return undefined;
   const documents: ParsedDocument[] = [];
