@@ -1,10 +1,10 @@
 import ignore from 'ignore';
-import { type Dirent, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
 import { findOtherCheckout, isRepositoryTop, isSubmodule, repositoryTopOf } from './other-checkout.ts';
 import { type ReadProblem, decodeText, reasonOf, textReader } from './text-file.ts';
 import { containsManifests, isUnreadManifest } from './unread-manifest.ts';
-import { type Checked, type Diagnostic, type SourceFile, sortDiagnostics } from '../model/diagnostic.ts';
+import { type Checked, type Diagnostic, isManifestName, type SourceFile, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import { systemCodeOf } from '../model/errors.ts';
 import {
@@ -105,7 +105,12 @@ function diskTree(cwd: string): ManifestTree {
     separator: sep,
     hasEmptyFolders: true,
     show: shower(cwd),
-    resolve: resolvePath,
+    resolve(path, root) {
+      const found = resolvePath(path);
+      if (root === undefined || !('real' in found)) return found;
+      const isRead = isManifestName(path) || typeOnDisk(found.real) === 'folder';
+      return isRead && hasAbsoluteLink(join(realOf(root), relative(root, path))) ? { problem: 'absolute' } : found;
+    },
     typeOf: typeOnDisk,
     list: listFolder,
     checkoutAt: findOtherCheckout,
@@ -121,6 +126,21 @@ function resolvePath(path: string): ResolvedPath {
     return { problem: code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : { unreadable: reasonOf(error) } };
   }
 }
+
+/** Returns whether a link with an absolute path is on the way to a path. */
+function hasAbsoluteLink(path: string, followed = 0): boolean {
+  const names = path.split(sep);
+  const ends = names.map((_, index) => names.slice(0, index + 1).join(sep));
+  const at = ends.findIndex((end) => end !== '' && lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() === true);
+  const link = ends[at];
+  // A loop of links is reported where they are followed.
+  if (link === undefined || followed > maxLinks) return false;
+  const target = readlinkSync(link);
+  return isAbsolute(target) || hasAbsoluteLink(join(dirname(link), target, ...names.slice(at + 1)), followed + 1);
+}
+
+/** How many links Linux follows on the way to one path. */
+const maxLinks = 40;
 
 function typeOnDisk(path: string): EntryType | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });

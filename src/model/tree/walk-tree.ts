@@ -17,7 +17,7 @@ export type FolderListing =
 /** Where a path leads when all links are followed, or why it leads nowhere. */
 export type ResolvedPath =
   | { readonly real: string }
-  | { readonly problem: 'missing' | 'loop' | 'escape' | { readonly unreadable: string } };
+  | { readonly problem: 'missing' | 'loop' | 'escape' | 'absolute' | { readonly unreadable: string } };
 
 /** A folder on disk or a commit, in which manifests are looked for. Paths are absolute on disk, and relative to the top in a commit. */
 export interface ManifestTree {
@@ -26,7 +26,8 @@ export interface ManifestTree {
   readonly hasEmptyFolders: boolean;
   /** Returns the path as diagnostics show it. */
   readonly show: (path: string) => string;
-  readonly resolve: (path: string) => ResolvedPath;
+  /** Follows all links. From the root to the path, none to a manifest or a folder may have an absolute path. */
+  readonly resolve: (path: string, root?: string) => ResolvedPath;
   /** Returns the type of what is at a path without links. */
   readonly typeOf: (real: string) => EntryType | undefined;
   /** Lists a folder, which is a checkout of its own only if the walk did not start there. */
@@ -99,9 +100,10 @@ export function findMissing(tree: ManifestTree, paths: readonly string[]): reado
  */
 function startAt(walk: Walk, path: string, root: string): void {
   const { tree } = walk;
-  const real = resolvePath(walk, path, 'manifest/no-such-path');
+  const isInside = isPathWithin(path, root, tree.separator);
+  const real = resolvePath(walk, path, 'manifest/no-such-path', { root: isInside ? root : undefined });
   if (real === undefined) return;
-  if (!isPathWithin(path, root, tree.separator)) walk.roots.add(real);
+  if (!isInside) walk.roots.add(real);
   if (isEscape(walk, path, real, tree.checkoutAt(root, path))) return;
   const type = tree.typeOf(real);
   if (type === 'submodule') walk.submodules.set(real, { path, real });
@@ -162,7 +164,7 @@ function followLinks(walk: Walk): void {
 function followLink(walk: Walk, link: FoundPath): void {
   const { tree } = walk;
   const isNamed = isManifestName(link.path);
-  const real = resolvePath(walk, link.real, isNamed ? 'manifest/unreadable' : undefined, link.path);
+  const real = resolvePath(walk, link.real, isNamed ? 'manifest/unreadable' : undefined, { root: walk.root, shown: link.path });
   if (real === undefined) return;
   const type = tree.typeOf(real);
   const isFolder = type === 'folder' || type === 'submodule';
@@ -200,13 +202,21 @@ function resolvePath(
   walk: Reporter,
   path: string,
   missing: 'manifest/no-such-path' | 'manifest/unreadable' | undefined,
-  shown = path,
+  { root, shown = path }: { readonly root?: string | undefined; readonly shown?: string } = {},
 ): string | undefined {
-  const found = walk.tree.resolve(path);
+  const found = walk.tree.resolve(path, root);
   if ('real' in found) return found.real;
-  if (missing === undefined) return undefined;
   const { problem } = found;
-  if (problem === 'loop') report(walk, shown, 'manifest/symlink-loop', 'is part of a loop of symbolic links', 'remove the link');
+  if (problem === 'absolute')
+    report(
+      walk,
+      shown,
+      'manifest/symlink-escape',
+      'is a symbolic link with an absolute path, which no commit can follow',
+      'link it by a relative path',
+    );
+  else if (missing === undefined) return undefined;
+  else if (problem === 'loop') report(walk, shown, 'manifest/symlink-loop', 'is part of a loop of symbolic links', 'remove the link');
   else if (problem === 'escape') reportEscape(walk, shown);
   else if (problem !== 'missing')
     report(walk, shown, 'manifest/unreadable', `cannot be read: ${problem.unreadable}`, 'check its permissions');

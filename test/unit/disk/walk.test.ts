@@ -167,6 +167,18 @@ describe('links', () => {
     ]);
   });
 
+  it('rejects links with absolute paths inside the root, which a commit cannot follow', () => {
+    for (const path of ['shared/a.yaml', 'shared/more/b.yaml', 'notes.txt']) put(path);
+    link('access/file.yaml', join(root, 'shared/a.yaml'));
+    link('access/folder', join(root, 'shared/more'));
+    link('access/notes', join(root, 'notes.txt'));
+    link('via', join(root, 'shared'));
+    link('access/on.yaml', '../via/a.yaml');
+    const wrong = ['access/file.yaml', 'access/folder', 'access/on.yaml'].map((path) => `${path}:1:1 manifest/symlink-escape`);
+    expect(walk(['access']).problems).toStrictEqual(wrong);
+    expect(walk(['via']).problems).toStrictEqual(['via:1:1 manifest/symlink-escape']);
+  });
+
   it('rejects a named path that leads out through a link, and accepts a named path outside the root', () => {
     put('repo/a.yaml');
     put('outside/b.yaml');
