@@ -31,7 +31,6 @@ export default {
         { name: 'plan', test: /commands.plan\.ts/, priority: 4 },
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
         { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
-        { name: 'pulled', test: /commands.pull-objects\.ts/, priority: 1 },
         { name: 'text', test: /src.report.text.text\.ts/, priority: 0.5 },
       ],
     },

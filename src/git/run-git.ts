@@ -189,6 +189,10 @@ const allowedByUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntrie
     .map((name) => [`allowUnsafe${name}`, true]),
 );
 
+// simple-git keeps all that a remote makes git print.
+const maxMessages = 16 * 1024 * 1024;
+const floodReason = 'origin, or the program that connects to it, printed more than 16 MiB of messages';
+
 /** Runs git by simple-git, with the settings of every git. Never throws for a failure of git or of the network. */
 async function startSimpleGit(
   args: readonly string[],
@@ -197,32 +201,40 @@ async function startSimpleGit(
   // Loaded with the first command, because most runs connect to no origin.
   const { simpleGit } = await import('simple-git');
   let exit = { code: -1, output: Buffer.alloc(0), stderr: '' };
+  const flood = new AbortController();
+  const stop = AbortSignal.any([signal, flood.signal]);
   try {
     const git = simpleGit({
       baseDir: cwd,
       config: [...safeSettings],
-      abort: signal,
+      abort: stop,
       // The output is complete when its pipes close, not some time after the exit.
       completion: { onClose: true, onExit: false },
       allowEnvironment: Object.keys(env),
       unsafe: allowedByUser,
       errors(error, { exitCode, stdErr, stdOut }) {
         exit = { code: exitCode, output: Buffer.concat(stdOut), stderr: Buffer.concat(stdErr).toString() };
-        return exitCode === 0 && !signal.aborted ? undefined : (error ?? new Error(`git ended with ${exitCode}`));
+        return exitCode === 0 && !stop.aborted ? undefined : (error ?? new Error(`git ended with ${exitCode}`));
       },
     });
-    git.env({ ...env }).outputHandler((_, ...outputs) => {
+    git.env({ ...env }).outputHandler((_, stdout, stderr) => {
       // Processes that git started may hold these pipes open after git has ended.
       const close = (): void => {
-        for (const output of outputs) if (output instanceof Readable) output.destroy();
+        for (const output of [stdout, stderr]) if (output instanceof Readable) output.destroy();
       };
-      signal.addEventListener('abort', close);
+      stop.addEventListener('abort', close);
+      let printed = 0;
+      stderr.on('data', (chunk: Buffer) => {
+        printed += chunk.length;
+        if (printed > maxMessages) flood.abort();
+      });
     });
     // Its own `fetch` refuses the option for the program of origin, and its `push` prints a report in place of git's reasons.
     await git.raw(...args);
     return exit;
   } catch (error) {
     if (signal.aborted) return { failure: reasonOf(signal) };
+    if (flood.signal.aborted) return { failure: floodReason, exit: { ...exit, stderr: `fatal: ${floodReason}` } };
     const cause = error instanceof Error ? error : new Error(String(error));
     return { failure: cause.message, exit: exit.code < 0 ? { cause } : exit };
   }

@@ -71,3 +71,15 @@ test.each([
   const env = { ...repository.env, GIT_SSH_COMMAND: `sh -c '${script}'` };
   await expect(listOrigin({ ...repository, env }, ['refs/heads/main'])).rejects.toThrow(`git ls-remote failed: ${reason}`);
 });
+
+test('ssh that prints too much is stopped with that reason', async () => {
+  const { shallow } = makeWorld();
+  shallow.git('remote', 'set-url', 'origin', 'git@host:x.git');
+  const repository = await shallow.open();
+  const env = { ...repository.env, GIT_SSH_COMMAND: `sh -c 'head -c 60000000 /dev/zero >&2'` };
+  const failed = listOrigin({ ...repository, env }, ['refs/heads/main']);
+  await expect(failed).rejects.toThrow(
+    'git ls-remote failed: origin, or the program that connects to it, printed more than 16 MiB of messages',
+  );
+  await expect(failed).rejects.toMatchObject({ code: 'git/failed' });
+});
