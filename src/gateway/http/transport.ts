@@ -61,13 +61,9 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
     const connect = { timeout: timeouts.connectMs, ...ca, ...client };
     const options = { connections: 64, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
     if (proxies !== undefined) return openProxied(options, proxies);
-    // The whole package, with fetch, WebSockets and caches, takes three times as long to load.
-    const [{ default: Agent }, { default: send }] = await Promise.all([
-      import('undici/lib/dispatcher/agent.js'),
-      import('undici/lib/api/api-request.js'),
-    ]);
+    const { Agent } = await import('undici');
     const agent = new Agent(options);
-    return { agent, send: (request) => send.call(agent, request) };
+    return { agent, send: (request) => agent.request(request) };
   }
 
   return {
