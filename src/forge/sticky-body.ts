@@ -28,8 +28,8 @@ function markOf(key: readonly string[], farthest: string, end: '' | 'end ' = '')
   return `<!-- ostiary ${end}${nameOf(key)} ${contentDigest(farthest)} -->`;
 }
 
-// Whole lines: the heading before ours quotes names of the gateway, too.
-const anyMark = /^<!-- ostiary (end )?([0-9a-f]{32}) ([0-9a-f]{32}) -->$/gm;
+// Whole lines: the heading before ours quotes names of the gateway, too. With blanks, because forges trim what they store.
+const anyMark = /^[^\S\n]*<!-- ostiary (end )?([0-9a-f]{32}) ([0-9a-f]{32}) -->[^\S\n]*$/gm;
 const digestMark = /^(?:\n*<!-- says (\w+) -->\n?|\n)/;
 const lastHeading = /(?<=^|\n)#[^\n]*\n$/;
 

@@ -12,10 +12,10 @@ export type MemoryForge = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf' | 'crea
 
 type Kept = { readonly id: number; readonly author: string; body: string; editor: string | undefined };
 
-/** Refuses a body as GitHub does. */
+/** Refuses a body as GitHub does, and trims it as both forges do. */
 function accepted(body: string): string {
   if (body.length > 65_536) throw new AppError('forge/refused', 4, 'body is too long (maximum is 65536 characters)');
-  return body;
+  return body.trim();
 }
 
 /** Creates a forge with the account of a token. */
@@ -45,7 +45,7 @@ export function memoryForge(login: string): MemoryForge {
     updateComment(_, id, body) {
       const found = find(id);
       // Forges record no edit that changes nothing.
-      if (found.body.trim() !== body.trim()) Object.assign(found, { body: accepted(body), editor: login });
+      if (found.body !== body.trim()) Object.assign(found, { body: accepted(body), editor: login });
       return Promise.resolve();
     },
     deleteComment(_, id) {
@@ -54,6 +54,6 @@ export function memoryForge(login: string): MemoryForge {
     },
     bodies: () => kept.map(({ body }) => body),
     say: add,
-    edit: (id, editor, body) => void Object.assign(find(id), { editor, body }),
+    edit: (id, editor, body) => void Object.assign(find(id), { editor, body: accepted(body) }),
   };
 }
