@@ -164,11 +164,13 @@ function followLinks(walk: Walk): void {
 function followLink(walk: Walk, link: FoundPath): void {
   const { tree } = walk;
   const isNamed = isManifestName(link.path);
-  const real = resolvePath(walk, link.real, isNamed ? 'manifest/unreadable' : undefined, { root: walk.root, shown: link.path });
+  const isSearched = isManifestFolder(nameOf(tree, link.path));
+  const root = isNamed || isSearched ? walk.root : undefined;
+  const real = resolvePath(walk, link.real, isNamed ? 'manifest/unreadable' : undefined, { root, shown: link.path });
   if (real === undefined) return;
   const type = tree.typeOf(real);
   const isFolder = type === 'folder' || type === 'submodule';
-  if (isFolder && !isManifestFolder(nameOf(tree, link.path))) return;
+  if (isFolder && !isSearched) return;
   if (!isFolder && !isNamed) {
     if (type === 'file' && isPathWithin(real, walk.root, tree.separator)) walk.others.push({ path: link.path, real });
     return;

@@ -172,6 +172,8 @@ describe('links', () => {
     link('access/file.yaml', join(root, 'shared/a.yaml'));
     link('access/folder', join(root, 'shared/more'));
     link('access/notes', join(root, 'notes.txt'));
+    link('access/node_modules', join(root, 'shared'));
+    link('access/.cache', join(root, 'shared'));
     link('via', join(root, 'shared'));
     link('access/on.yaml', '../via/a.yaml');
     const wrong = ['access/file.yaml', 'access/folder', 'access/on.yaml'].map((path) => `${path}:1:1 manifest/symlink-escape`);
