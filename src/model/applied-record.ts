@@ -61,8 +61,7 @@ export type RecordedApply = {
 
 /**
  * The objects that decide access and that no manifest declares, as the last complete apply has read them: by kind, each with its id, its name
- * and the fields that decide access; `access-control` has the groups of connections by their ids, `attributes` by their names the attributes that
- * manifests leave.
+ * and the fields that decide access; `access-control` has the groups of connections by their ids, `attributes` their attributes by their names.
  * `omitted`: there are too many.
  */
 export type RecordedAccess = Readonly<Record<string, readonly JsonObject[] | 'off' | 'unreadable' | 'omitted'>>;

@@ -96,7 +96,7 @@ test('an attribute with a manifest that was renamed by hand gives nothing to con
   const renamed = { name: 'cards', access_control_group_names: ['dba'], connection_names: ['legacy-db', 'orders-db'] };
   expect((await project.send('PUT', '/attributes/pci', renamed)).status).toBe(200);
   const { outside } = JSON.parse((await run('drift --format json')).stdout).drifts[0].plan;
-  expect(outside).toMatchObject({ changes: [{ id: 'Attribute/cards' }, { id: 'Connection/legacy-db' }] });
+  expect(outside).toMatchObject({ changes: [{ id: 'Connection/legacy-db' }, { id: 'Attribute/cards' }] });
   expect(JSON.stringify(outside.headlines)).not.toContain('legacy-db');
 });
 

@@ -368,7 +368,7 @@ export type AssessedChange = Change & { readonly risks: readonly Risk[] };
 
 /** A change since the last apply of what decides access and no manifest states. */
 export type WatchedChange = {
-  /** The object; a connection for its groups, its attributes, and without a manifest all that protects it; `accessControlId` for all groups. */
+  /** The object; a connection for its groups and its attributes, and `accessControlId` for all groups. */
   readonly id: ResourceId;
   readonly happened: 'created' | 'changed' | 'deleted' | 'switched on' | 'switched off';
   readonly managedBy?: string;

@@ -254,8 +254,6 @@ export const watchedLists: Readonly<Record<string, WatchedList>> = {
 /** By kind, what the gateway does with an object when it deletes a connection of it; absent: nothing. */
 export const onDeletedConnection: Readonly<Record<string, 'unlinks' | 'deletes'>> = {
   Attribute: 'unlinks',
-  GuardrailRule: 'unlinks',
-  DataMaskingRule: 'unlinks',
   Rulepack: 'unlinks',
   Federation: 'deletes',
 };
@@ -323,11 +321,6 @@ export function rolesOf(groups: readonly string[], names: RoleNames): readonly (
 
 /** The access control of a gateway, which is on or off. */
 export const accessControlId: ResourceId = 'Gateway/access-control';
-
-/** Returns whether an object is a connection, which other objects give and protect. */
-export function isConnectionId(id: ResourceId): boolean {
-  return kindOf(id) === 'Connection';
-}
 
 /** Returns the id of an attribute. */
 export function attributeId(name: string): ResourceId {

@@ -78,9 +78,6 @@ export function fieldsRead(kind: string, controls: readonly ControlType[] = cont
   return [...new Set(controls.flatMap((control) => rows[control].fields[kind] ?? []))];
 }
 
-/** The kinds whose objects form some controls. */
-export const formingKinds: readonly string[] = [...new Set(controlTable.flatMap(({ fields }) => Object.keys(fields)))];
-
 /** Lists the control types that a field of a kind forms; empty when it protects nothing. */
 export function controlTypesOf(kind: string, path: Pointer): readonly ControlType[] {
   return typesWith(path, ({ fields }) => fields[kind] ?? []);

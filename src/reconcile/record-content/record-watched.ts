@@ -1,12 +1,11 @@
-import { EdgeMap } from '../../model/collections.ts';
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState } from '../../model/live.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
-import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { onDeletedConnection } from '../../model/protection/access-objects.ts';
-import { type EdgeEnds, kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { entryOf } from '../cells/compare-specs.ts';
 import { type Column, formOf, hasValues, watchedIn, type WatchScope } from './watched-columns.ts';
@@ -54,7 +53,7 @@ function lengthInRecord(column: RecordedAccess[string]): number {
 }
 
 /** Returns the live state after a complete apply, as far as manifests do not state it: the plan may have switched access control on. */
-export function liveAfterPlan(live: LiveState, { changes, edges: attachments }: Pick<Plan, 'changes' | 'edges'>): LiveState {
+export function liveAfterPlan(live: LiveState, { changes }: Pick<Plan, 'changes'>): LiveState {
   const named = withNames(live, renamesOf(changes));
   const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
   const { rowFields = {}, watched } = live;
@@ -63,34 +62,15 @@ export function liveAfterPlan(live: LiveState, { changes, edges: attachments }: 
     Object.values(edges)
       .flat()
       .every((end) => deleted.has(end));
-  const closed = new Map(changes.flatMap((one) => (one.replacedBy === undefined ? [] : [[liveKeyOf(one), valuesAfter(one)] as const])));
-  const detached = new EdgeMap(attachments.filter(({ action }) => action === 'detach'));
   const isSwitchedOn = accessRowsOf(changes, live) !== undefined;
   return {
     ...named,
-    resources: named.resources.flatMap((one) => {
-      if (deleted.has(one.id)) return [];
-      const kept = withoutEdges(withoutAttributes(one, deleted), detached);
-      const written = closed.get(one.id);
-      return [written === undefined ? kept : { ...kept, spec: { ...kept.spec, ...written } }];
-    }),
+    resources: named.resources.flatMap((one) => (deleted.has(one.id) ? [] : [withoutAttributes(one, deleted)])),
     ...(watched === undefined
       ? {}
       : { watched: (named.watched ?? []).flatMap((one) => (isGone(one) ? [] : [withoutAttributes(one, deleted)])) }),
     ...(isSwitchedOn ? { rowFields: Object.fromEntries(Object.keys(rowFields).map((field) => [field, 'on' as const])) } : {}),
   };
-}
-
-/** Returns the fields that a change leaves, of one that closes an object. */
-function valuesAfter({ fields }: Plan['changes'][number]): JsonObject {
-  return Object.fromEntries(fields.flatMap(({ path, after }) => ('value' in after ? [[path.slice(1), after.value] as const] : [])));
-}
-
-/** Returns a rule without edges; the connections of these show them, too, which matters to no record. */
-function withoutEdges(one: LiveResource, detached: EdgeMap<EdgeEnds>): LiveResource {
-  if (detached.size === 0) return one;
-  const isKept = (connection: ResourceId): boolean => !detached.has({ rule: one.id, connection });
-  return { ...one, edges: Object.fromEntries(Object.entries(one.edges).map(([field, ends]) => [field, ends.filter(isKept)])) };
 }
 
 /** Returns an object without deleted attributes, which the gateway takes from all that have them. */

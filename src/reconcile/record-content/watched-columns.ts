@@ -1,7 +1,7 @@
 import { groupBy } from '../../model/collections.ts';
-import type { DeclaredEdge, DesiredState } from '../../model/desired.ts';
+import type { DesiredState } from '../../model/desired.ts';
 import { asText, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import { comparedFields, type FieldRule, isConnection, type Kind, type Registry } from '../../model/kind.ts';
+import { type FieldRule, isConnection, type Registry } from '../../model/kind.ts';
 import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
 import { liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
@@ -10,7 +10,7 @@ import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resourc
 import { knownFields, normalizeObject } from '../../model/spec/normalize.ts';
 import { attachingKind } from '../../protection/access/deciding-kinds.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
-import { fieldsRead, formingKinds, protectingFields } from '../../protection/controls/control-table.ts';
+import { fieldsRead } from '../../protection/controls/control-table.ts';
 
 /** What manifests state of connections and of the objects that decide access to them. */
 export type WatchScope = {
@@ -20,8 +20,6 @@ export type WatchScope = {
   readonly granted: ReadonlySet<string>;
   /** The objects that manifests declare. */
   readonly declared: ReadonlySet<ResourceId>;
-  /** The edges that manifests declare to rules without one. */
-  readonly edges: readonly DeclaredEdge[];
   /** A manifest states access groups, so that an apply may have switched access control on. */
   readonly isAccessStated: boolean;
 };
@@ -34,14 +32,10 @@ export function watchScope(registry: Registry, ...states: readonly DesiredState[
   const [granted, attributed] = [writing('access_groups'), writing('attributes')];
   const [first = [], ...others] = connections.map((all) => all.map(({ key }) => nameOf(key)));
   const inAll = others.map((names) => new Set(names));
-  const declared = new Set(
-    states.flatMap(({ resources, unselected }) => [...resources, ...unselected].flatMap(({ id, key }) => [id, key])),
-  );
   return {
     left: new Set(first.filter((name) => !attributed.has(name) && inAll.every((names) => names.has(name)))),
     granted,
-    declared,
-    edges: states.flatMap(({ edges }) => edges.filter(({ rule }) => !declared.has(rule))),
+    declared: new Set(states.flatMap(({ resources, unselected }) => [...resources, ...unselected].flatMap(({ id, key }) => [id, key]))),
     isAccessStated: connections.flat().some(({ stated }) => stated.has('access_groups')),
   };
 }
@@ -69,8 +63,6 @@ export type Column = {
   readonly key: 'id' | 'name';
   /** The objects are connections, which have no value where the record has none. */
   readonly ofConnections: boolean;
-  /** Each of them has an entry: one without was created since, which is no change of its fields. */
-  readonly hasAll?: true;
 };
 
 const text = (name: string): FieldRule => ({ name, shape: 'scalar', required: false, empty: '', omitted: 'empty' });
@@ -91,29 +83,19 @@ export const attributeColumn = 'attributes';
 
 /** Returns the columns of the record, in the order of reports. */
 export function recordColumns(registry: Registry): readonly Column[] {
-  const rows: Column = { name: accessControlRows, fields: [text('id'), set('access_groups')], key: 'id', ofConnections: true };
-  const names = new Set([...Object.keys(decidingLists), ...Object.keys(watchedLists), ...formingKinds]);
-  const kinds = [...names].map((name): Column => {
-    const kind = registry.get(name);
-    if (kind !== undefined && isConnection(`${name}/`, registry))
-      return { name, fields: [text('id'), ...fieldsWithoutRows(kind, rows)], key: 'id', ofConnections: true, hasAll: true };
-    const decides = new Set(fieldsRead(name));
-    const isWatched = watchedLists[name] !== undefined;
-    const fields = kind?.fields.filter((field) => isWatched || field.edge !== undefined || decides.has(field.name)) ?? [];
-    const linked = name === attachingKind ? [links] : [];
-    return { name, fields: [text('id'), text('name'), ...fields, ...linked, text('managed_by')], key: 'id', ofConnections: false };
+  const kinds = [...Object.keys(decidingLists), ...Object.keys(watchedLists)].map((kind): Column => {
+    const decides = new Set(fieldsRead(kind));
+    const isWatched = watchedLists[kind] !== undefined;
+    const fields = registry.get(kind)?.fields.filter(({ name, edge }) => isWatched || edge !== undefined || decides.has(name)) ?? [];
+    const linked = kind === attachingKind ? [links] : [];
+    return { name: kind, fields: [text('id'), text('name'), ...fields, ...linked, text('managed_by')], key: 'id', ofConnections: false };
   });
   return [
-    rows,
+    { name: accessControlRows, fields: [text('id'), set('access_groups')], key: 'id', ofConnections: true },
     // A connection that is created again has the attributes that its creation states.
     { name: attributeColumn, fields: [text('name'), set('attributes')], key: 'name', ofConnections: true },
     ...kinds,
   ];
-}
-
-/** Returns the fields that protect a connection, without secrets and what its row has. */
-function fieldsWithoutRows(kind: Kind, { fields: apart }: Column): readonly FieldRule[] {
-  return comparedFields(kind).filter(({ name }) => protectingFields.includes(name) && !apart.some((one) => one.name === name));
 }
 
 /** A column of a state: `off` and `unreadable` are those of a gateway that does not have it, or does not show it. */
@@ -128,10 +110,11 @@ export function watchedIn(live: LiveState, scope: WatchScope, registry: Registry
   const all = groupBy([...resources, ...fixedObjects(live)], ({ id }) => kindOf(id));
   const [rows] = Object.values(rowFields);
   return recordColumns(registry).flatMap((column): readonly ColumnState[] => {
-    if (column.name === attributeColumn) return [{ column, objects: connections.filter(({ id }) => scope.left.has(nameOf(id))) }];
+    if (column.name === attributeColumn)
+      return [{ column, objects: connections.filter(({ id }) => scope.left.has(nameOf(id)) || !scope.declared.has(id)) }];
     if (column.name !== accessControlRows) {
       if (unreadKinds.has(column.name)) return [{ column, objects: 'unreadable' }];
-      const found = (column.ofConnections ? connections : (all.get(column.name) ?? [])).filter((one) => !scope.declared.has(one.id));
+      const found = (all.get(column.name) ?? []).filter((one) => !scope.declared.has(one.id));
       return [{ column, objects: found.toSorted(compareObjects) }];
     }
     if (rows === undefined) return [];
@@ -149,7 +132,7 @@ function grantsNothing(one: LiveResource): boolean {
 }
 
 /** Connections list their own attributes, except those that the gateway manages: these list their connections. */
-export function linkedTo(one: LiveResource): readonly string[] {
+function linkedTo(one: LiveResource): readonly string[] {
   return isAttribute(one.id) && one.managedBy === undefined ? [] : connectionsOf(one);
 }
 
@@ -166,7 +149,6 @@ export function formOf(one: LiveResource, { fields }: Column): JsonObject {
 
 /** Returns whether an object has a value of a column, beside what identifies it. Of objects of a kind, only a label has none. */
 export function hasValues(one: LiveResource, column: Column): boolean {
-  if (column.hasAll === true) return true;
   if (!column.ofConnections) return !grantsNothing(one);
   const form = formOf(one, column);
   return shownFields(column).some(({ name, empty }) => !equal(form[name], empty));

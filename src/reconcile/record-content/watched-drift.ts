@@ -1,5 +1,5 @@
 import type { RecordedAccess } from '../../model/applied-record.ts';
-import { addToGroup, EdgeMap, groupBy } from '../../model/collections.ts';
+import { addToGroup, groupBy } from '../../model/collections.ts';
 import { type DesiredState, emptyState } from '../../model/desired.ts';
 import { resolveEdges } from '../../model/edge-ends.ts';
 import { asText, defined, type JsonObject, textsIn } from '../../model/json.ts';
@@ -22,17 +22,7 @@ import { protectionOfAccess } from '../../protection/protection.ts';
 import { asCreated } from '../accepted/gateway-at-base.ts';
 import { compareSpecs, wholeFields } from '../cells/compare-specs.ts';
 import { roleHeadlines } from './role-headlines.ts';
-import {
-  type Column,
-  type ColumnState,
-  formOf,
-  hasValues,
-  linkedTo,
-  shownFields,
-  watchedIn,
-  type WatchScope,
-  withForm,
-} from './watched-columns.ts';
+import { type Column, type ColumnState, formOf, hasValues, shownFields, watchedIn, type WatchScope, withForm } from './watched-columns.ts';
 
 type WatchedInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
@@ -133,9 +123,6 @@ function missingObjects({
   });
 }
 
-/** The objects of a column, and its entries in the record. */
-type ListedColumn = { readonly column: Column; readonly objects: readonly LiveResource[]; readonly entries: readonly JsonObject[] };
-
 /** A column of the gateway, and what the record has of it. */
 type RecordedColumn = ColumnState & { readonly entries: readonly JsonObject[] | 'off' };
 
@@ -146,14 +133,13 @@ export function gatewayAtRecord(columns: readonly RecordedColumn[], input: Pick<
   const gone: LiveResource[] = [];
   for (const { column, objects, entries } of columns) {
     if (entries === 'off' || typeof objects === 'string') continue;
-    const byKey = new Map(stillWatched({ column, objects, entries }, input).map((one) => [asText(one[column.key]), one]));
+    const byKey = new Map(stillWatched(column, entries, input).map((one) => [asText(one[column.key]), one]));
     const names = new Set([...byKey.values()].map(({ name }) => name));
     for (const one of objects) {
       const key = column.key === 'id' ? one.uid : nameOf(one.id);
       const entry = byKey.get(key) ?? (column.ofConnections ? {} : undefined);
-      // The record leaves out what has no values, and knows nothing of a new connection.
-      const isLeftOut =
-        column.hasAll === true ? !byKey.has(key) : entry === undefined && !hasValues(one, column) && !names.has(nameOf(one.id));
+      // The record leaves out what has no values.
+      const isLeftOut = entry === undefined && !hasValues(one, column) && !names.has(nameOf(one.id));
       const was = isLeftOut ? one : entry && withForm(former.get(one) ?? one, entry, column);
       if (was !== one) former.set(one, was);
       byKey.delete(key);
@@ -164,19 +150,9 @@ export function gatewayAtRecord(columns: readonly RecordedColumn[], input: Pick<
     ({ column, objects, entries }) => column.name === accessControlRows && (objects === 'off') !== (entries === 'off'),
   );
   if (former.size + gone.length === 0 && rows === undefined) return live;
-  const moved = new Map([...former].map(([{ id }, was]) => [id, new Set(was === undefined ? [] : linkedTo(was))]));
-  const all = [...live.resources, ...fixedObjects(live)]
-    .flatMap((one) => (former.has(one) ? (former.get(one) ?? []) : [one]))
-    .map((one) => (isConnection(one.id, registry) ? withoutMoved(one, moved) : one));
+  const all = [...live.resources, ...fixedObjects(live)].flatMap((one) => (former.has(one) ? (former.get(one) ?? []) : [one]));
   const before = withSharedNames(live, [...all, ...gone]);
   return rows === undefined ? before : withSwitchedRows(before, rows, registry);
-}
-
-/** Returns a connection without the edges that rules had not, by the connections that they had. */
-function withoutMoved(one: LiveResource, moved: ReadonlyMap<ResourceId, ReadonlySet<string>>): LiveResource {
-  const isKept = (rule: ResourceId): boolean => moved.get(rule)?.has(nameOf(one.id)) !== false;
-  if (Object.values(one.edges).every((ends) => ends.every(isKept))) return one;
-  return { ...one, edges: Object.fromEntries(Object.entries(one.edges).map(([field, ends]) => [field, ends.filter(isKept)])) };
 }
 
 /** Returns a state whose access control was on or off; of connections whose groups Ostiary writes, no groups are known from before. */
@@ -195,27 +171,23 @@ function withSwitchedRows(state: LiveState, { entries }: RecordedColumn, registr
 
 /**
  * Returns what was recorded of a column and is watched now, too. What goes with a deleted connection is not a change of its own: Ostiary deletes
- * connections, too, and creates one again that others deleted, without what went with it. Nor is an edge that a manifest declares.
+ * connections, too, and creates one again that others deleted, without what went with it.
  */
 function stillWatched(
-  { column: { name: kind, fields }, objects, entries }: ListedColumn,
+  { name: kind, fields }: Column,
+  before: readonly JsonObject[],
   { live, registry, scope }: Pick<WatchedInput, 'live' | 'registry' | 'scope'>,
 ): readonly JsonObject[] {
   const onDelete = onDeletedConnection[kind];
-  const undeclared = entries.filter(({ name }) => !scope.declared.has(resourceId(kind, asText(name))));
+  const undeclared = before.filter(({ name }) => !scope.declared.has(resourceId(kind, asText(name))));
   if (onDelete === undefined) return undeclared;
   const { name: field = 'connections', refers = '' } = fields.find(({ edge }) => edge !== undefined) ?? {};
   const connections = new Set(live.resources.flatMap(({ id }) => (isConnection(id, registry) ? [nameOf(id)] : [])));
   const isKnown = (end: string): boolean => connections.has(end) || scope.declared.has(resourceId(refers, end));
-  const declared = new EdgeMap(resolveEdges(scope.edges, { desired: emptyState, live, registry }));
-  const found = new Map(objects.map((one) => [one.uid, one]));
   return undeclared.flatMap((one) => {
     const linked = textsIn(one[field]);
     if (onDelete === 'deletes') return linked.some(isKnown) ? [one] : [];
-    const now = found.get(asText(one['id']));
-    const isOwn = (end: string): boolean => now !== undefined && declared.has({ rule: now.id, connection: resourceId(refers, end) });
-    const own = now === undefined ? [] : linkedTo(now).filter(isOwn);
-    return [{ ...one, [field]: [...linked.filter((end) => connections.has(end) && !isOwn(end)), ...own] }];
+    return [{ ...one, [field]: linked.filter((end) => connections.has(end)) }];
   });
 }
 

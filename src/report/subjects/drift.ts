@@ -12,7 +12,7 @@ import {
   type Plan,
   type Value,
 } from '../../model/plan/plan.ts';
-import { isConnectionId } from '../../model/protection/access-objects.ts';
+import { accessControlId, decidingLists, watchedLists } from '../../model/protection/access-objects.ts';
 import { combineVerdicts, effectsByPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { changeRows, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
@@ -31,7 +31,7 @@ import { driftChoices } from '../rows/drift-choices.ts';
 import { type Verdict, plural, shortList } from '../wording/phrases.ts';
 import { isVerdict, namedChanges, withEffect, worstEffectText } from './verdict.ts';
 import { escapeTerminal } from '../escape.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
 
 /** Returns the document of drifts. Only pages show the columns of protection; `config` names the config in force. */
@@ -291,7 +291,9 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
 /** Returns `2 objects that no manifest declares`, and `1 connection in fields that no manifest states`, where there are some. */
 function outsideCounts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
   const ids = (outside?.changes ?? []).map(({ id }) => id);
-  const objects = ids.filter((id) => !isConnectionId(id)).length;
+  const objects = ids.filter(
+    (id) => id === accessControlId || (decidingLists[kindOf(id)] ?? watchedLists[kindOf(id)]) !== undefined,
+  ).length;
   const connections = ids.length - objects;
   return [
     ...(objects === 0 ? [] : [`${plural(objects, 'object')} that no manifest declares`]),
