@@ -55,8 +55,10 @@ function spliceMap(node: YAMLMap.Parsed, wanted: JsonObject, site: ValueSite, co
   const present = new Set(items.map(({ key }) => key));
   let before: string | undefined;
   for (const [key, value] of Object.entries(wanted)) {
-    const text = isFlow(node) ? writeFlowPair(key, value, style) : writePair(key, value, column, style).join('\n');
-    if (!present.has(key)) items.splice(items.findIndex((one) => one.key === before) + 1, 0, { key, text });
+    if (!present.has(key)) {
+      const text = isFlow(node) ? writeFlowPair(key, value, style) : writePair(key, value, column, style).join('\n');
+      items.splice(items.findIndex((one) => one.key === before) + 1, 0, { key, text });
+    }
     before = key;
   }
   return spliceItems(node, { parts, items, site, style }, source);

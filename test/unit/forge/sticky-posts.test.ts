@@ -222,20 +222,28 @@ test('a person who edits the comment causes no second one and keeps the text, bu
   }
 });
 
-// security: approval
-test.each<readonly [string, number, string, (body: string, forged: string) => string]>([
-  ['around ours', 1, 'apply', (body, forged) => `${markIn(forged)}\n ${withoutEnd(forged)}\n${body}\n${endOf(forged)} \n${endOf(forged)}`],
-  ['in a second comment', 2, 'plan', (body, forged) => `${body}\n ${forged} \n${endOf(body)}`],
-])('marks that a person wrote with blanks, which a forge trims, approve nothing: %s', async (_, id, step, edited) => {
+/** Edits the last of some comments as a person, runs the step again, and returns the plan that counts as approved. */
+async function approvedAfter(comments: number, step: string, edited: (body: string, forged: string) => string): Promise<object> {
   const forge = memoryForge(bot);
   const [name, head] = [['staging'], 'a'.repeat(40)];
   const reportOf = (heading: string, digest: string): string => withPlanMarks(`${heading}\n\nA report`, [{ name, digest, head }]);
   const bodyWithin = (): string => reportOf('## Plan', '1'.repeat(64));
   await write(forge, '', { bodyWithin });
   const [body = ''] = forge.bodies();
-  if (id === 2) await forge.createComment(7, body);
-  forge.edit(id, 'ada', edited(body, writeStickyBody([step], undefined, reportOf('Hello', '2'.repeat(64)))));
+  if (comments === 2) await forge.createComment(7, body);
+  forge.edit(comments, 'ada', edited(body, writeStickyBody([step], undefined, reportOf('Hello', '2'.repeat(64)))));
   await write(forge, '', { bodyWithin });
   expect(linesOf(forge).flat()).toContain('Hello');
-  expect(await findApprovedPlan(forge, name, [{ number: 7, head }], { request: 'pull request' })).toEqual({ digest: '1'.repeat(64) });
+  return findApprovedPlan(forge, name, [{ number: 7, head }], { request: 'pull request' });
+}
+
+// security: approval
+test('marks that a person wrote with blanks, which a forge trims, approve nothing', async () => {
+  const around = await approvedAfter(
+    1,
+    'apply',
+    (body, forged) => `${markIn(forged)}\n ${withoutEnd(forged)}\n${body}\n${endOf(forged)} \n${endOf(forged)}`,
+  );
+  const second = await approvedAfter(2, 'plan', (body, forged) => `${body}\n ${forged} \n${endOf(body)}`);
+  expect([around, second]).toEqual(Array.from({ length: 2 }, () => ({ digest: '1'.repeat(64) })));
 });
