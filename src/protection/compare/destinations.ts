@@ -245,11 +245,10 @@ function isAnyKept(live: LiveResource, manifest: DesiredResource | undefined): b
   return Object.entries(manifest?.secrets ?? {}).some(([path, { state }]) => state === 'keep' && live.secrets[path]?.state !== 'value');
 }
 
-function isLedElsewhere({ spec, secrets }: DesiredResource, live: LiveResource | undefined): boolean {
-  // What is new and has an agent leads somewhere, also without a setting.
-  if (live === undefined) return spec['agent_id'] !== undefined;
+function isLedElsewhere({ secrets }: DesiredResource, live: LiveResource | undefined): boolean {
   return Object.entries(secrets).some(([path, secret]) => {
-    if (secret.state !== 'value' || isCredential(tokensOf(path)[1] ?? '') || isWithinAny(path, unreadPaths(live))) return false;
+    if (live === undefined || secret.state !== 'value' || isCredential(tokensOf(path)[1] ?? '') || isWithinAny(path, unreadPaths(live)))
+      return false;
     const has = live.secrets[path];
     return has?.state !== 'value' || !secret.equals(has);
   });
