@@ -109,7 +109,9 @@ function diskTree(cwd: string): ManifestTree {
       const found = resolvePath(path);
       if (root === undefined || !('real' in found)) return found;
       const isRead = isManifestName(path) || typeOnDisk(found.real) === 'folder';
-      return isRead && hasAbsoluteLink(join(realOf(root), relative(root, path))) ? { problem: 'absolute' } : found;
+      const top = repositoryTopOf(realOf(root));
+      const leaves = isRead && isPathWithin(found.real, top, sep) && leavesTop(join(realOf(root), relative(root, path)), top);
+      return leaves ? { problem: 'detour' } : found;
     },
     typeOf: typeOnDisk,
     list: listFolder,
@@ -127,8 +129,8 @@ function resolvePath(path: string): ResolvedPath {
   }
 }
 
-/** Returns whether a link with an absolute path is on the way to a path. */
-function hasAbsoluteLink(path: string, followed = 0): boolean {
+/** Returns whether a link on the way to a path leads out of a folder, or has an absolute path. */
+function leavesTop(path: string, top: string, followed = 0): boolean {
   const names = path.split(sep);
   const ends = names.map((_, index) => names.slice(0, index + 1).join(sep));
   const at = ends.findIndex((end) => end !== '' && lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() === true);
@@ -136,7 +138,18 @@ function hasAbsoluteLink(path: string, followed = 0): boolean {
   // A loop of links is reported where they are followed.
   if (link === undefined || followed > maxLinks) return false;
   const target = readlinkSync(link);
-  return isAbsolute(target) || hasAbsoluteLink(join(dirname(link), target, ...names.slice(at + 1)), followed + 1);
+  if (isAbsolute(target) || climbsAbove(relative(top, dirname(link)), target)) return true;
+  return leavesTop(join(dirname(link), target, ...names.slice(at + 1)), top, followed + 1);
+}
+
+/** Returns whether a relative path goes above the top on its way from a folder below it. */
+function climbsAbove(folder: string, target: string): boolean {
+  let depth = folder === '' ? 0 : folder.split(sep).length;
+  return target.split(sep).some((name) => {
+    if (name === '..') depth -= 1;
+    else if (name !== '' && name !== '.') depth += 1;
+    return depth < 0;
+  });
 }
 
 /** How many links Linux follows on the way to one path. */

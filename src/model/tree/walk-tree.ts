@@ -17,7 +17,7 @@ export type FolderListing =
 /** Where a path leads when all links are followed, or why it leads nowhere. */
 export type ResolvedPath =
   | { readonly real: string }
-  | { readonly problem: 'missing' | 'loop' | 'escape' | 'absolute' | { readonly unreadable: string } };
+  | { readonly problem: 'missing' | 'loop' | 'escape' | 'detour' | { readonly unreadable: string } };
 
 /** A folder on disk or a commit, in which manifests are looked for. Paths are absolute on disk, and relative to the top in a commit. */
 export interface ManifestTree {
@@ -26,7 +26,7 @@ export interface ManifestTree {
   readonly hasEmptyFolders: boolean;
   /** Returns the path as diagnostics show it. */
   readonly show: (path: string) => string;
-  /** Follows all links. From the root to the path, none to a manifest or a folder may have an absolute path. */
+  /** Follows all links. From the root to the path, none to a manifest or a folder may have an absolute path, or lead out and back. */
   readonly resolve: (path: string, root?: string) => ResolvedPath;
   /** Returns the type of what is at a path without links. */
   readonly typeOf: (real: string) => EntryType | undefined;
@@ -209,13 +209,13 @@ function resolvePath(
   const found = walk.tree.resolve(path, root);
   if ('real' in found) return found.real;
   const { problem } = found;
-  if (problem === 'absolute')
+  if (problem === 'detour')
     report(
       walk,
       shown,
       'manifest/symlink-escape',
-      'is a symbolic link with an absolute path, which no commit can follow',
-      'link it by a relative path',
+      'is a symbolic link with an absolute path, or out of the repository and back, which no commit can follow',
+      'link it by a relative path inside the repository',
     );
   else if (missing === undefined) return undefined;
   else if (problem === 'loop') report(walk, shown, 'manifest/symlink-loop', 'is part of a loop of symbolic links', 'remove the link');

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { missingPaths, readTree } from '../../../src/disk/walk.ts';
 
@@ -176,7 +176,10 @@ describe('links', () => {
     link('access/.cache', join(root, 'shared'));
     link('via', join(root, 'shared'));
     link('access/on.yaml', '../via/a.yaml');
-    const wrong = ['access/file.yaml', 'access/folder', 'access/on.yaml'].map((path) => `${path}:1:1 manifest/symlink-escape`);
+    link('access/back.yaml', `../../${basename(root)}/shared/a.yaml`);
+    const wrong = ['access/back.yaml', 'access/file.yaml', 'access/folder', 'access/on.yaml'].map(
+      (path) => `${path}:1:1 manifest/symlink-escape`,
+    );
     expect(walk(['access']).problems).toStrictEqual(wrong);
     expect(walk(['via']).problems).toStrictEqual(['via:1:1 manifest/symlink-escape']);
   });
